@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { handler as noRoute } from '../functions/api/no-route.ts';
 import { importFunction } from '../infra/functions.ts';
-import { consumers } from '../shared/base/background/consumers.ts';
-import { schedules } from '../shared/base/background/schedules.ts';
 import { type Route, routes } from '../shared/base/routes.ts';
 import { matchRoute, resourceOf } from '../shared/core/http/match-route.ts';
+import { consumers, schedules } from '../shared/features/background.ts';
 import { invoke } from './helpers/invoke.ts';
 
 const operations = routes.map(({ operation }) => operation);

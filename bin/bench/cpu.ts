@@ -2,7 +2,7 @@ import { importFunction } from '../../infra/functions.ts';
 import { type EndpointRequest, eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
 import { batchGet } from '../../shared/base/table/batch.ts';
-import { reviewKey } from '../../shared/base/table/keys.ts';
+import { reviewKey } from '../../shared/core/keys.ts';
 import { busiest, type ListedReview } from './lists.ts';
 import { measure } from './measure.ts';
 

@@ -1,6 +1,6 @@
 import { batchGet } from '../../shared/base/table/batch.ts';
-import { userKey } from '../../shared/base/table/keys.ts';
 import { isGroup } from '../../shared/core/entity/entity-type.ts';
+import { userKey } from '../../shared/core/keys.ts';
 import { type FacetFilter, matchesType } from '../../shared/core/review/counts.ts';
 import { readCountsByLanguage } from '../../shared/core/review/review-list.ts';
 import { type Cost, type CostLimits, type Line, measure, measureRun, toLine } from './measure.ts';

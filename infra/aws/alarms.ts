@@ -1,8 +1,8 @@
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Duration } from 'aws-cdk-lib/core';
-import { schedules } from '../../shared/base/background/schedules.ts';
 import { tableDefinition } from '../../shared/base/table/definition.ts';
+import { schedules } from '../../shared/features/background.ts';
 import { type Activity, activities } from './activities.ts';
 import type { Background } from './background.ts';
 import { day, hour, type Metrics, period, quarter } from './metrics.ts';

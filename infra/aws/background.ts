@@ -7,8 +7,9 @@ import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Arn, Aws, Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { consumers, isPrefix, type RecordKind } from '../../shared/base/background/consumers.ts';
-import { type Schedule, schedulesOf } from '../../shared/base/background/schedules.ts';
+import { isPrefix, type RecordKind } from '../../shared/base/background/consumer.ts';
+import type { Schedule } from '../../shared/base/background/schedule.ts';
+import { consumers, schedulesOf } from '../../shared/features/background.ts';
 import { acknowledge } from './nag.ts';
 import { type FunctionDefaults, TableFunction } from './table-function.ts';
 

@@ -1,7 +1,8 @@
 import type { Route, Within } from '../../shared/base/routes.ts';
-import { deskPartitions } from '../../shared/base/table/keys.ts';
-import { kinds, type Writer } from '../../shared/base/table/kinds.ts';
+import type { Writer } from '../../shared/base/table/kind.ts';
 import { databaseTypes } from '../../shared/core/entity/databases.ts';
+import { deskPartitions } from '../../shared/core/keys.ts';
+import { kinds } from '../../shared/features/kinds.ts';
 
 /** The declaration of a route, a consumer or a job about the table. */
 export type TableUse = Pick<Route, 'table' | 'within' | 'asks' | 'secrets'>;

@@ -1,6 +1,5 @@
 import { licenses } from '../../shared/base/licenses.ts';
 import { version } from '../../shared/base/routes.ts';
-import { webhookSlots } from '../../shared/base/table/keys.ts';
 import { type Database, databaseTypes } from '../../shared/core/entity/databases.ts';
 import { groupOf } from '../../shared/core/entity/entity-type.ts';
 import { pageOf } from '../../shared/core/entity/metadata-provider.ts';
@@ -8,6 +7,7 @@ import { longestQueryString } from '../../shared/core/http/bulk.ts';
 import { largestForm } from '../../shared/core/http/form.ts';
 import { keptSeconds, maxLength } from '../../shared/core/http/idempotency.ts';
 import { largestJson } from '../../shared/core/http/json-body.ts';
+import { webhookSlots } from '../../shared/core/keys.ts';
 import { mostApplications } from '../../shared/core/oauth/application-repository.ts';
 import { codeLifetime } from '../../shared/core/oauth/authorization-repository.ts';
 import { AuthorizationError, mostState } from '../../shared/core/oauth/authorization-request.ts';

@@ -1,4 +1,4 @@
-import type { Schedule } from '../../shared/base/background/schedules.ts';
+import type { Schedule } from '../../shared/base/background/schedule.ts';
 import { invoke, type Load } from './invoke.ts';
 
 /**

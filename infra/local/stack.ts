@@ -1,6 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { consumers } from '../../shared/base/background/consumers.ts';
-import { schedulesOf } from '../../shared/base/background/schedules.ts';
 import { provideSite } from '../../shared/base/site/content.ts';
 import { site } from '../../shared/base/site/site.ts';
 import { tableName } from '../../shared/base/table/client.ts';
@@ -8,6 +6,7 @@ import { dataFormat } from '../../shared/base/table/format.ts';
 import { copySums } from '../../shared/core/aggregates/sums.ts';
 import { entityTypes } from '../../shared/core/entity/entity-type.ts';
 import { readCounts } from '../../shared/core/review/review-list.ts';
+import { consumers, schedulesOf } from '../../shared/features/background.ts';
 import { beginEpoch } from '../../shared/features/changes/public.ts';
 import { type MailSettings, readMailSettings } from '../../shared/features/notices/public.ts';
 import { buildThings } from '../../shared/features/things/public.ts';

@@ -6,7 +6,7 @@ export type Scope = (typeof scopes)[number];
 /** Access to an endpoint: public, with any access token, or with a token of this scope. */
 export type Access = 'public' | 'token' | Scope;
 
-/** Things whose items a function may write. table/kinds.ts says which kinds of items these are. */
+/** Things whose items a function may write: see `writers` in features/kinds.ts. */
 export type Within =
   | 'votes'
   | 'reports'

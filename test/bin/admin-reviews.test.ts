@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { handler as reportReview } from '../../functions/api/report-review.ts';
 import { batchWrite } from '../../shared/base/table/batch.ts';
-import { applicationKey, reviewKey, userKey } from '../../shared/base/table/keys.ts';
+import { applicationKey, reviewKey, userKey } from '../../shared/core/keys.ts';
 import { refuses, run } from '../helpers/admin.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { applicationKey, contactKey, userKey } from '../../shared/base/table/keys.ts';
+import { applicationKey, contactKey, userKey } from '../../shared/core/keys.ts';
 import { openToken } from '../../shared/core/oauth/credentials.ts';
 import { tokenResponse } from '../../shared/core/oauth/grant.ts';
 import { findGrant, rotateRefreshToken } from '../../shared/core/oauth/grant-repository.ts';

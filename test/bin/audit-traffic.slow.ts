@@ -3,7 +3,7 @@ import { runAudit } from '../../bin/audit.ts';
 import { batchWrite } from '../../shared/base/table/batch.ts';
 import { table } from '../../shared/base/table/client.ts';
 import type { Item, Key } from '../../shared/base/table/item.ts';
-import { claimKey, entityKey, reviewKey, userKey, voteKey } from '../../shared/base/table/keys.ts';
+import { claimKey, entityKey, reviewKey, userKey, voteKey } from '../../shared/core/keys.ts';
 import { auditPartitions } from '../../shared/features/audit/audit.ts';
 import { silence } from '../helpers/console.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';

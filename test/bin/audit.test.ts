@@ -3,14 +3,8 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { runAudit } from '../../bin/audit.ts';
 import { batchWrite } from '../../shared/base/table/batch.ts';
 import type { Key } from '../../shared/base/table/item.ts';
-import {
-  claimKey,
-  reviewKey,
-  revisionKey,
-  userKey,
-  voteKey,
-} from '../../shared/base/table/keys.ts';
 import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import { claimKey, reviewKey, revisionKey, userKey, voteKey } from '../../shared/core/keys.ts';
 import {
   deleteReview,
   finishDeletion,

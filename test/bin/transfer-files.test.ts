@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { reportKey } from '../../shared/base/table/keys.ts';
+import { reportKey } from '../../shared/core/keys.ts';
 import { readChanges } from '../../shared/features/changes/change-feed.ts';
 import { Spool } from '../../shared/features/transfer/spool.ts';
 import { admin, refuses, spawnAdmin } from '../helpers/admin.ts';

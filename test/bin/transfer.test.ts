@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { claimKey, rebuildKeys, reviewKey, userKey } from '../../shared/base/table/keys.ts';
+import { claimKey, rebuildKeys, reviewKey, userKey } from '../../shared/core/keys.ts';
 import { openToken } from '../../shared/core/oauth/credentials.ts';
 import { findGrant } from '../../shared/core/oauth/grant-repository.ts';
 import { decideReview } from '../../shared/core/report/decision-repository.ts';

@@ -24,7 +24,7 @@ await nameEntities({ [named]: longName, [longest]: '千と千尋の神隠し'.re
 const { makeUser } = await import('../helpers/world.ts');
 const { addFilm } = await import('../helpers/things.ts');
 const { setAttributes } = await import('../helpers/items.ts');
-const { webhookKey } = await import('../../shared/base/table/keys.ts');
+const { webhookKey } = await import('../../shared/core/keys.ts');
 const { startSession } = await import('../../shared/pages/session/session.ts');
 const { makeScene, pathOf } = await import('../helpers/samples.ts');
 const { reader, scene } = await makeScene();

@@ -7,7 +7,7 @@ import {
   reviewKey,
   revisionKey,
   userKey,
-} from '../../shared/base/table/keys.ts';
+} from '../../shared/core/keys.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem } from '../helpers/items.ts';
 import { beginErasure, makeUser, Person, reviewBody, text, visitor } from '../helpers/world.ts';

@@ -7,7 +7,7 @@ import { handler as getMe } from '../../functions/api/get-me.ts';
 import { handler as listMyTokens } from '../../functions/api/list-my-tokens.ts';
 import { handler as revokeToken } from '../../functions/api/revoke-token.ts';
 import type { Scope } from '../../shared/base/routes.ts';
-import { grantKey } from '../../shared/base/table/keys.ts';
+import { grantKey } from '../../shared/core/keys.ts';
 import {
   deleteApplication,
   endPreviousSecret,

@@ -1,4 +1,4 @@
-import { reviewKey, userKey } from '../../shared/base/table/keys.ts';
+import { reviewKey, userKey } from '../../shared/core/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { readItem } from '../helpers/items.ts';
 import { applyStream } from '../helpers/stream.ts';

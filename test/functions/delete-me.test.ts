@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { contactKey, identityKey, userKey } from '../../shared/base/table/keys.ts';
+import { contactKey, identityKey, userKey } from '../../shared/core/keys.ts';
 import { listGrants } from '../../shared/core/oauth/grant-repository.ts';
 import { decideUser } from '../../shared/features/moderation/account-decisions.ts';
 import { silence } from '../helpers/console.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/delete-review.ts';
-import { claimKey, entityKey, reviewKey, userKey } from '../../shared/base/table/keys.ts';
+import { claimKey, entityKey, reviewKey, userKey } from '../../shared/core/keys.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, scanTable } from '../helpers/items.ts';
 import { differences, expectExact } from '../helpers/recount.ts';

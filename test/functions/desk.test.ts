@@ -1,7 +1,7 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
-import { reviewKey } from '../../shared/base/table/keys.ts';
 import { readRecord } from '../../shared/core/entity/record.ts';
+import { reviewKey } from '../../shared/core/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { readItem } from '../helpers/items.ts';
 import { filledForm } from '../helpers/review-form.ts';

@@ -1,7 +1,7 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { handler } from '../../functions/background/expire-vote-counters.ts';
 import { batchWrite } from '../../shared/base/table/batch.ts';
-import { dailyVotesKey } from '../../shared/base/table/keys.ts';
+import { dailyVotesKey } from '../../shared/core/keys.ts';
 import { readHealth } from '../../shared/features/health/health.ts';
 import { silence } from '../helpers/console.ts';
 import { readItem, scanTable, setAttributes, storeItems } from '../helpers/items.ts';

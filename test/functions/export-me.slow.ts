@@ -1,6 +1,6 @@
 import { bytesOf } from '../../shared/base/bytes-of.ts';
 import { batchWrite } from '../../shared/base/table/batch.ts';
-import { claimKey } from '../../shared/base/table/keys.ts';
+import { claimKey } from '../../shared/core/keys.ts';
 import { reviewItem } from '../../shared/core/review/review-writes.ts';
 import { makeUser, reviewBy } from '../helpers/world.ts';
 

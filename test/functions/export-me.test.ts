@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/export-me.ts';
 import { sealCursor } from '../../shared/base/list/cursor.ts';
-import { reviewKey } from '../../shared/base/table/keys.ts';
+import { reviewKey } from '../../shared/core/keys.ts';
 import { createPersonalToken } from '../../shared/core/oauth/personal-token-repository.ts';
 import { appeal, setHidden } from '../../shared/core/report/decision-repository.ts';
 import { deleteReview } from '../../shared/core/review/review-repository.ts';

@@ -8,7 +8,7 @@ import { handler as showAccount } from '../../functions/pages/show-account.ts';
 import { handler as showDeletion } from '../../functions/pages/show-account-deletion.ts';
 import { handler as signIn } from '../../functions/pages/sign-in.ts';
 import { handler as updateAccount } from '../../functions/pages/update-account.ts';
-import { contactKey } from '../../shared/base/table/keys.ts';
+import { contactKey } from '../../shared/core/keys.ts';
 import { silence, silenceAll } from '../helpers/console.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
 import { readItem, scanTable } from '../helpers/items.ts';

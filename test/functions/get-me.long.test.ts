@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/get-me.ts';
-import { contactKey } from '../../shared/base/table/keys.ts';
+import { contactKey } from '../../shared/core/keys.ts';
 import { deleteAccount } from '../../shared/features/account/delete-account.ts';
 import { findOrCreateUser } from '../../shared/features/account/identity-repository.ts';
 import { stopClock } from '../helpers/clock.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/get-review.ts';
-import { reviewKey } from '../../shared/base/table/keys.ts';
+import { reviewKey } from '../../shared/core/keys.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';

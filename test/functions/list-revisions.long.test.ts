@@ -1,7 +1,7 @@
 import { handler as listRevisions } from '../../functions/api/list-revisions.ts';
 import { eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { batchWrite } from '../../shared/base/table/batch.ts';
-import { reviewKey, revisionKey } from '../../shared/base/table/keys.ts';
+import { reviewKey, revisionKey } from '../../shared/core/keys.ts';
 import { getPublicReview } from '../../shared/core/review/read-reviews.ts';
 import { invalid, lambdaContext } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';

@@ -1,5 +1,5 @@
 import { handler as listUsers } from '../../functions/api/list-users.ts';
-import { userKey } from '../../shared/base/table/keys.ts';
+import { userKey } from '../../shared/core/keys.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { applyStream } from '../helpers/stream.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { caseKey, reviewKey } from '../../shared/base/table/keys.ts';
+import { caseKey, reviewKey } from '../../shared/core/keys.ts';
 import { readItem } from '../helpers/items.ts';
 import { ask } from '../helpers/visit.ts';
 import { makeModerator, makeUser, type Person, text, visitor } from '../helpers/world.ts';

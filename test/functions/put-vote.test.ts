@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/base/table/keys.ts';
+import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/core/keys.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';

@@ -1,6 +1,6 @@
 import '../helpers/engine.ts';
-import { dailyVotesKey, userKey } from '../../shared/base/table/keys.ts';
 import { transact } from '../../shared/base/table/transact.ts';
+import { dailyVotesKey, userKey } from '../../shared/core/keys.ts';
 import { setModerator } from '../../shared/core/user/name-repository.ts';
 import { readItem } from '../helpers/items.ts';
 import { beforeSend } from '../helpers/sends.ts';

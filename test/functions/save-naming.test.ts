@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { proposalKey, userKey } from '../../shared/base/table/keys.ts';
 import { type EntityRecord, readRecord, recordWrites } from '../../shared/core/entity/record.ts';
 import { writeRecords } from '../../shared/core/entity/write-records.ts';
+import { userKey } from '../../shared/core/keys.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { countNews } from '../../shared/core/user/news.ts';
 import { findUser } from '../../shared/core/user/user-repository.ts';
+import { proposalKey } from '../../shared/features/names/kinds.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';

@@ -1,8 +1,8 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { handler as eraser } from '../../functions/background/eraser.ts';
-import { fileKey, rowsKey } from '../../shared/base/table/keys.ts';
 import { getItem } from '../../shared/base/table/query.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
+import { fileKey, rowsKey } from '../../shared/features/bring/kinds.ts';
 import { decideUser } from '../../shared/features/moderation/account-decisions.ts';
 import { faultsOn, noticeOn } from '../helpers/browser.ts';
 import { scanTable, setAttributes } from '../helpers/items.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { handler as show } from '../../functions/pages/show-report.ts';
-import { dailyVotesKey, reportKey, userKey } from '../../shared/base/table/keys.ts';
+import { dailyVotesKey, reportKey, userKey } from '../../shared/core/keys.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';

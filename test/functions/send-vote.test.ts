@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { reviewKey } from '../../shared/base/table/keys.ts';
+import { reviewKey } from '../../shared/core/keys.ts';
 import { endSessions } from '../../shared/core/user/user-repository.ts';
 import { decideUser } from '../../shared/features/moderation/account-decisions.ts';
 import { stopClock } from '../helpers/clock.ts';

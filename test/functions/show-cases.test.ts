@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { routes } from '../../shared/base/routes.ts';
 import { batchDelete, batchWrite } from '../../shared/base/table/batch.ts';
-import { caseKey, metadataKey, reviewKey, userKey } from '../../shared/base/table/keys.ts';
+import { caseKey, metadataKey, reviewKey, userKey } from '../../shared/core/keys.ts';
 import { appeal, decideReview } from '../../shared/core/report/decision-repository.ts';
 import { insertReport } from '../../shared/core/report/report-repository.ts';
 import { deleteReview } from '../../shared/core/review/review-repository.ts';

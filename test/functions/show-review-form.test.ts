@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { dailyVotesKey } from '../../shared/base/table/keys.ts';
+import { dailyVotesKey } from '../../shared/core/keys.ts';
 import { decideUser } from '../../shared/features/moderation/account-decisions.ts';
 import { contentOf, faultsOn } from '../helpers/browser.ts';
 import { setAttributes } from '../helpers/items.ts';

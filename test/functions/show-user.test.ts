@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/pages/show-user.ts';
-import { userKey } from '../../shared/base/table/keys.ts';
+import { userKey } from '../../shared/core/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';

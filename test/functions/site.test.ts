@@ -132,7 +132,7 @@ describe('a site with settings of its own', () => {
   test('says whom to ask', async () => {
     const bob = await makeUser();
     const { setAttributes } = await import('../helpers/items.ts');
-    const { userKey } = await import('../../shared/base/table/keys.ts');
+    const { userKey } = await import('../../shared/core/keys.ts');
     await setAttributes(userKey(bob.id), { blocked_at: '2026-11-22T05:24:00.000Z' });
     const query = { entity_id, entity_type: 'release_group' };
     const { html } = await ask('show-review-form', bob, { query });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { batchDelete } from '../../shared/base/table/batch.ts';
-import { reviewKey } from '../../shared/base/table/keys.ts';
+import { reviewKey } from '../../shared/core/keys.ts';
 import type { Review } from '../../shared/core/review/review.ts';
 import { beginExact, deferred, deliver, records } from '../helpers/aggregates.ts';
 import { aggregateDifferences } from '../helpers/recount.ts';

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { handler } from '../../functions/background/update-aggregates.ts';
 import { serviceUnavailable } from '../../shared/base/errors.ts';
-import { rankTreeKey, rebuildKeys, totalKey } from '../../shared/base/table/keys.ts';
+import { rankTreeKey, totalKey } from '../../shared/base/list/keys.ts';
 import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
 import { Tally } from '../../shared/core/aggregates/tally.ts';
+import { rebuildKeys } from '../../shared/core/keys.ts';
 import {
   deleteLocks,
   expectExactTotals,

@@ -1,6 +1,6 @@
 import { handler as getMe } from '../../functions/api/get-me.ts';
 import { handler } from '../../functions/api/update-me.ts';
-import { contactKey, userKey } from '../../shared/base/table/keys.ts';
+import { contactKey, userKey } from '../../shared/core/keys.ts';
 import { deleteAccount } from '../../shared/features/account/delete-account.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { handler } from '../../functions/api/update-review.ts';
-import { countsKey, entityKey, reviewKey } from '../../shared/base/table/keys.ts';
+import { countsKey, entityKey, reviewKey } from '../../shared/core/keys.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';

@@ -1,5 +1,5 @@
 import { handler as updateMe } from '../../functions/api/update-me.ts';
-import { countsKey, dailyVotesKey, userKey } from '../../shared/base/table/keys.ts';
+import { countsKey, dailyVotesKey, userKey } from '../../shared/core/keys.ts';
 import { importRecords } from '../../shared/features/transfer/import.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';

@@ -1,12 +1,13 @@
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/background/update-aggregates.ts';
-import { type Consumer, consumers, isFor } from '../../shared/base/background/consumers.ts';
+import { type Consumer, isFor } from '../../shared/base/background/consumer.ts';
 import { batchDelete, batchWrite } from '../../shared/base/table/batch.ts';
 import { table } from '../../shared/base/table/client.ts';
-import { rebuildKeys } from '../../shared/base/table/keys.ts';
 import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import { rebuildKeys } from '../../shared/core/keys.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
+import { consumers } from '../../shared/features/background.ts';
 import { silence } from './console.ts';
 import { scanTable, setAttributes } from './items.ts';
 import { aggregateDifferences } from './recount.ts';

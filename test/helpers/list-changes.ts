@@ -1,10 +1,11 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler } from '../../functions/api/list-changes.ts';
 import { handler as updateAggregates } from '../../functions/background/update-aggregates.ts';
-import { consumers, isFor } from '../../shared/base/background/consumers.ts';
-import { reviewKey, revisionKey } from '../../shared/base/table/keys.ts';
+import { isFor } from '../../shared/base/background/consumer.ts';
+import { reviewKey, revisionKey } from '../../shared/core/keys.ts';
 import type { WholeReview } from '../../shared/core/review/review.ts';
 import { type Revision, revisionOf } from '../../shared/core/review/revision.ts';
+import { consumers } from '../../shared/features/background.ts';
 import { reviewRecord } from '../../shared/features/changes/record.ts';
 import { wholeReview } from '../../shared/features/transfer/item-record.ts';
 import { invoke } from './invoke.ts';

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { tableDefinition } from '../../shared/base/table/definition.ts';
-import { changesLanes } from '../../shared/base/table/keys.ts';
-import { kinds } from '../../shared/base/table/kinds.ts';
 import type { EntityRecord } from '../../shared/core/entity/record.ts';
 import { countsIn } from '../../shared/core/review/owner-counts.ts';
 import { listedIn, type Review } from '../../shared/core/review/review.ts';
+import { changesLanes } from '../../shared/features/changes/kinds.ts';
 import { formatChanges } from '../../shared/features/changes/logged-change.ts';
+import { kinds } from '../../shared/features/kinds.ts';
 import { entriesOf } from '../../shared/features/things/thing.ts';
 
 // Write units by partition key that many share, beside totals and rank trees: in indexes, in lists

@@ -1,4 +1,4 @@
-import { kindOf, kinds } from '../../shared/base/table/kinds.ts';
+import { kindOf, kinds } from '../../shared/features/kinds.ts';
 import { scanTable } from './items.ts';
 
 /** The bytes of an item as DynamoDB counts them: names and values, numbers by their digits. */

@@ -12,9 +12,10 @@ import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 
 import { handler as eraser } from '../../functions/background/eraser.ts';
 import { handler as updateAggregates } from '../../functions/background/update-aggregates.ts';
 import { recordOf } from '../../infra/local/storage/change-records.ts';
-import { consumers, isFor } from '../../shared/base/background/consumers.ts';
+import { isFor } from '../../shared/base/background/consumer.ts';
 import { tableName } from '../../shared/base/table/client.ts';
 import type { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';
+import { consumers } from '../../shared/features/background.ts';
 import { heartbeatKey } from '../../shared/features/health/heartbeat.ts';
 import { sqlite } from './table.ts';
 

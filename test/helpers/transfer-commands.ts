@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { handler as reportReview } from '../../functions/api/report-review.ts';
 import { handler as updateReview } from '../../functions/api/update-review.ts';
-import { reviewKey } from '../../shared/base/table/keys.ts';
+import { reviewKey } from '../../shared/core/keys.ts';
 import { createPersonalToken } from '../../shared/core/oauth/personal-token-repository.ts';
 import { decideReview } from '../../shared/core/report/decision-repository.ts';
 import { findOrCreateUser } from '../../shared/features/account/identity-repository.ts';

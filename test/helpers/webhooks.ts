@@ -8,7 +8,7 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import { handler as sendWebhooks } from '../../functions/background/send-webhooks.ts';
 import { batchDelete } from '../../shared/base/table/batch.ts';
-import { webhookKey } from '../../shared/base/table/keys.ts';
+import { webhookKey } from '../../shared/core/keys.ts';
 import type { MessageType, Webhook, WebhookForm } from '../../shared/features/webhooks/webhook.ts';
 import { insertWebhook, listWebhooks } from '../../shared/features/webhooks/webhook-repository.ts';
 import { listen } from './listen.ts';

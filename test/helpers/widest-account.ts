@@ -9,7 +9,7 @@ import {
   reportKey,
   voteKey,
   webhookSlots,
-} from '../../shared/base/table/keys.ts';
+} from '../../shared/core/keys.ts';
 import {
   insertApplication,
   mostApplications,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { withoutRecords } from '../../bin/bulk.ts';
 import { languages } from '../../shared/base/languages.ts';
-import { claimKey } from '../../shared/base/table/keys.ts';
 import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
 import { entityTypes } from '../../shared/core/entity/entity-type.ts';
+import { claimKey } from '../../shared/core/keys.ts';
 import { recountOwners } from '../../shared/core/review/recount.ts';
 import type { Review } from '../../shared/core/review/review.ts';
 import { reviewItem } from '../../shared/core/review/review-writes.ts';

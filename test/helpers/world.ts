@@ -18,7 +18,7 @@ import { handler as reportReview } from '../../functions/api/report-review.ts';
 import { handler as updateMe } from '../../functions/api/update-me.ts';
 import { handler as updateReview } from '../../functions/api/update-review.ts';
 import { leafCapacity } from '../../shared/base/list/rank-tree.ts';
-import { countsKey, entityKey, userKey } from '../../shared/base/table/keys.ts';
+import { countsKey, entityKey, userKey } from '../../shared/core/keys.ts';
 import { insertApplication } from '../../shared/core/oauth/application-repository.ts';
 import type { Grant } from '../../shared/core/oauth/grant.ts';
 import { tokenResponse } from '../../shared/core/oauth/grant.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/base/table/keys.ts';
 import { transact } from '../../shared/base/table/transact.ts';
+import { dailyVotesKey, reviewKey, userKey, voteKey } from '../../shared/core/keys.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { choices } from '../helpers/choices.ts';
 import { silence } from '../helpers/console.ts';

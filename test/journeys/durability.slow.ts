@@ -129,7 +129,7 @@ test(
     connectTo(dataDir);
     const { differences } = await import('../helpers/recount.ts');
     const { update } = await import('../../shared/base/table/transact.ts');
-    const { userKey } = await import('../../shared/base/table/keys.ts');
+    const { userKey } = await import('../../shared/core/keys.ts');
     // No votes stand behind the karma that the test gave. What is left is of votes alone.
     for (const id of users) await update({ Key: userKey(id), amounts: { karma: -karma } });
     // The consumers of the new process resume from the old position within moments.

@@ -3,6 +3,7 @@ import { handler as batchGetReviews } from '../../functions/api/batch-get-review
 import { handler as getUserFeed } from '../../functions/api/get-user-feed.ts';
 import { handler as listMyApplications } from '../../functions/api/list-my-applications.ts';
 import type { Key } from '../../shared/base/table/item.ts';
+import { collect } from '../../shared/base/table/query.ts';
 import {
   applicationKey,
   caseKey,
@@ -15,8 +16,7 @@ import {
   revisionKey,
   userKey,
   voteKey,
-} from '../../shared/base/table/keys.ts';
-import { collect } from '../../shared/base/table/query.ts';
+} from '../../shared/core/keys.ts';
 import {
   insertApplication,
   scanApplications,

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test } from '@jest/globals';
 import * as v from 'valibot';
-import { proposalKey, reviewKey, userKey } from '../../shared/base/table/keys.ts';
 import { type Entity, readRecord } from '../../shared/core/entity/record.ts';
+import { reviewKey, userKey } from '../../shared/core/keys.ts';
 import { listDecisions } from '../../shared/core/report/decision-log.ts';
 import { Review } from '../../shared/core/review/review.ts';
 import { audit } from '../../shared/features/audit/audit.ts';
 import { undoAll } from '../../shared/features/moderation/undo-all.ts';
+import { proposalKey } from '../../shared/features/names/kinds.ts';
 import { findThings } from '../../shared/features/things/find-things.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { correct, reviewNew } from '../helpers/names-by-people.ts';

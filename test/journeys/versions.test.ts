@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { entityKey, userKey } from '../../shared/base/table/keys.ts';
+import { entityKey, userKey } from '../../shared/core/keys.ts';
 import { deleteApplication } from '../../shared/core/oauth/application-repository.ts';
 import { appeal, decideReview, setHidden } from '../../shared/core/report/decision-repository.ts';
 import { insertReport } from '../../shared/core/report/report-repository.ts';

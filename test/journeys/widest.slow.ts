@@ -3,9 +3,9 @@ import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseFile, makeFolder } from '../../infra/local/storage/data-folder.ts';
-import { isFollowed } from '../../shared/base/background/consumers.ts';
 import { SqliteStorage } from '../../shared/base/table/sqlite/storage.ts';
 import { provideStorage } from '../../shared/base/table/storage.ts';
+import { isFollowed } from '../../shared/features/background.ts';
 import { callerOf } from '../helpers/api.ts';
 import { admin, fresh, type Service, start } from '../helpers/service.ts';
 

@@ -1,5 +1,5 @@
 import { handler as getUserFeed } from '../../functions/api/get-user-feed.ts';
-import { reviewKey } from '../../shared/base/table/keys.ts';
+import { reviewKey } from '../../shared/core/keys.ts';
 import type { Written, WrittenName } from '../../shared/core/review/written.ts';
 import { parseRecord } from '../../shared/features/transfer/record.ts';
 import { contentOf } from '../helpers/browser.ts';

@@ -5,7 +5,7 @@ const { issuer, authUrl, join } = await startStackWithProvider();
 
 const { reviewItem } = await import('../../shared/core/review/review-writes.ts');
 const { batchWrite } = await import('../../shared/base/table/batch.ts');
-const { claimKey } = await import('../../shared/base/table/keys.ts');
+const { claimKey } = await import('../../shared/core/keys.ts');
 const { reviewBy } = await import('../helpers/world.ts');
 
 /** Writes `count` reviews with texts of that many bytes each. Returns their ids. */

@@ -1,7 +1,7 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { loadFunction } from '../../infra/local/invoke.ts';
 import { type Route, routes } from '../../shared/base/routes.ts';
-import { userKey } from '../../shared/base/table/keys.ts';
+import { userKey } from '../../shared/core/keys.ts';
 import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';

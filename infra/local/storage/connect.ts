@@ -1,6 +1,6 @@
-import { isFollowed } from '../../../shared/base/background/consumers.ts';
 import { SqliteStorage } from '../../../shared/base/table/sqlite/storage.ts';
 import { provideStorage } from '../../../shared/base/table/storage.ts';
+import { isFollowed } from '../../../shared/features/background.ts';
 import { refuseNewerFormat, refuseOthers } from '../../settings.ts';
 import { type Discovery, readDiscovery } from './discovery.ts';
 import { databaseEnvironment } from './dynamodb.ts';

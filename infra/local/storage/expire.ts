@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Schedule } from '../../../shared/base/background/schedules.ts';
+import type { Schedule } from '../../../shared/base/background/schedule.ts';
 import { tableDefinition } from '../../../shared/base/table/definition.ts';
 import type { SqliteStorage } from '../../../shared/base/table/sqlite/storage.ts';
 import { tryTransact } from '../../../shared/base/table/transact.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { isFollowed } from '../../../shared/base/background/consumers.ts';
 import { tableName } from '../../../shared/base/table/client.ts';
 import { SqliteStorage } from '../../../shared/base/table/sqlite/storage.ts';
 import { provideStorage } from '../../../shared/base/table/storage.ts';
 import { hasFormerNodes } from '../../../shared/core/aggregates/rebuild.ts';
+import { isFollowed } from '../../../shared/features/background.ts';
 import { upgradeTable } from '../../../shared/features/transfer/public.ts';
 import type { Undo } from '../undo.ts';
 import { followCheckpoints } from './checkpoints.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { type Consumer, isFor } from '../../../shared/base/background/consumers.ts';
+import { type Consumer, isFor } from '../../../shared/base/background/consumer.ts';
 import { chunks } from '../../../shared/base/chunks.ts';
 import { type Handler, invoke, type Load } from '../invoke.ts';
 import type { RecordSource } from './record-source.ts';

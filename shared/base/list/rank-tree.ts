@@ -1,6 +1,7 @@
 import type { Order } from '../table/definition.ts';
 import type { Key, SortKey } from '../table/item.ts';
-import { firstRank, rankStep, rankTreeKey } from '../table/keys.ts';
+import { rankTreeKey } from './keys.ts';
+import { firstRank, rankStep } from './popularity-rank.ts';
 
 /**
  * A rank tree (order-statistic tree) counts the entries of a list by their places in its order,

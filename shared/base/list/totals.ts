@@ -1,8 +1,8 @@
 import { batchGet } from '../table/batch.ts';
 import { type Item, type Key, keyString } from '../table/item.ts';
-import { sumsKey, totalKey, typeOfTotal } from '../table/keys.ts';
 import { collect, getItem, queryItems } from '../table/query.ts';
 import type { Tree } from './descend.ts';
+import { sumsKey, totalKey, typeOfTotal } from './keys.ts';
 import { type Nodes, readNodes } from './nodes.ts';
 import { type Content, datePath, type Node, nodeKey, visitCounters } from './rank-tree.ts';
 

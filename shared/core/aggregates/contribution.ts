@@ -1,20 +1,14 @@
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
+import { totalKey } from '../../base/list/keys.ts';
+import { popularityOf } from '../../base/list/popularity-rank.ts';
 import { type Counter, countersOf } from '../../base/list/rank-tree.ts';
 import { pick } from '../../base/pick.ts';
 import { type Amounts, gain } from '../../base/table/amounts.ts';
 import type { Item, Key } from '../../base/table/item.ts';
-import {
-  countsKey,
-  entityKey,
-  idIn,
-  popularityOf,
-  projectionKey,
-  reviewKey,
-  totalKey,
-  userKey,
-} from '../../base/table/keys.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { epochSeconds } from '../../base/time.ts';
 import type { EntityType } from '../entity/entity-type.ts';
+import { countsKey, entityKey, projectionKey, reviewKey, userKey } from '../keys.ts';
 import { totalAttributes } from '../review/owner-counts.ts';
 import { parseFacet, type ReviewContent, readKind, withoutStars } from '../review/review.ts';
 

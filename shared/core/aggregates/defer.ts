@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { fittingChunks } from '../../base/chunks.ts';
+import { isTotalKey, typeOfTotal } from '../../base/list/keys.ts';
 import { isUpper } from '../../base/list/rank-tree.ts';
 import { type Amounts, addAll, changesOf, fitUpdates, gain } from '../../base/table/amounts.ts';
 import type { Item, Key } from '../../base/table/item.ts';
-import { deferredKey, isTotalKey, typeOfTotal } from '../../base/table/keys.ts';
 import { queryItems } from '../../base/table/query.ts';
 import { maxActions, retryStale, transact, type Write } from '../../base/table/transact.ts';
+import { deferredKey } from '../keys.ts';
 import { unlessRebuilding } from './lock.ts';
 import { copySums } from './sums.ts';
 

@@ -1,13 +1,14 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ApiError, serviceUnavailable } from '../../base/errors.ts';
+import { isTotalKey, totalKey } from '../../base/list/keys.ts';
 import { type Item, keyString } from '../../base/table/item.ts';
-import { isTotalKey, rebuildKeys, totalKey } from '../../base/table/keys.ts';
 import { getItem } from '../../base/table/query.ts';
 import { transact, type Write } from '../../base/table/transact.ts';
 import { absentOr, type Condition } from '../../base/table/write.ts';
 import { epochSeconds } from '../../base/time.ts';
 import { entityTypes } from '../entity/entity-type.ts';
+import { rebuildKeys } from '../keys.ts';
 
 // The lock that keeps the consumer of the stream and a rebuild apart.
 

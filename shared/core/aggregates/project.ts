@@ -3,8 +3,8 @@ import { datePath } from '../../base/list/rank-tree.ts';
 import { type Amounts, addAll, fitUpdates } from '../../base/table/amounts.ts';
 import { batchGet } from '../../base/table/batch.ts';
 import { type Item, keyString } from '../../base/table/item.ts';
-import { projectionKey } from '../../base/table/keys.ts';
 import { maxActions, retryStale, transact } from '../../base/table/transact.ts';
+import { projectionKey } from '../keys.ts';
 import {
   type Contribution,
   count,

@@ -1,11 +1,12 @@
 import { chunksOf } from '../../base/chunks.ts';
 import { ApiError, serviceUnavailable } from '../../base/errors.ts';
+import { isTotalKey } from '../../base/list/keys.ts';
 import { rootKey } from '../../base/list/totals.ts';
 import { batchWrite } from '../../base/table/batch.ts';
 import type { Item } from '../../base/table/item.ts';
-import { formerNodesKey, isTotalKey } from '../../base/table/keys.ts';
 import { queryItems, scanItems } from '../../base/table/query.ts';
 import { maxActions, transact, type Write } from '../../base/table/transact.ts';
+import { formerNodesKey } from '../keys.ts';
 import { projectionItem } from './contribution.ts';
 import { markTrees } from './grow.ts';
 import { type Lock, takeLock } from './lock.ts';

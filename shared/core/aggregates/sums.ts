@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { sumsKey } from '../../base/list/keys.ts';
 import { countsInSums, readTotals } from '../../base/list/totals.ts';
-import { sumsKey } from '../../base/table/keys.ts';
 import { getItem } from '../../base/table/query.ts';
 import { retryStale, StaleRead, tryUpdate } from '../../base/table/transact.ts';
 import { totalNames } from '../review/owner-counts.ts';

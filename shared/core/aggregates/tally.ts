@@ -1,20 +1,11 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { chunksOf } from '../../base/chunks.ts';
+import { isTotalKey, sumsKey, totalKey } from '../../base/list/keys.ts';
 import { leafCapacity } from '../../base/list/rank-tree.ts';
 import { type Counts, countsInSums } from '../../base/list/totals.ts';
 import { type Item, type Key, keyString } from '../../base/table/item.ts';
-import {
-  countsKey,
-  deferredKey,
-  entityKey,
-  isTotalKey,
-  projectionKey,
-  reviewKey,
-  sumsKey,
-  totalKey,
-  userKey,
-} from '../../base/table/keys.ts';
 import { entityTypes } from '../entity/entity-type.ts';
+import { countsKey, deferredKey, entityKey, projectionKey, reviewKey, userKey } from '../keys.ts';
 import { totalNames } from '../review/owner-counts.ts';
 import {
   type Contribution,

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { pick } from '../../base/pick.ts';
 import type { IndexAttributes, Item, Key } from '../../base/table/item.ts';
-import { deskPartitions, metadataKey } from '../../base/table/keys.ts';
 import { parseItem } from '../../base/table/parse.ts';
 import { getItem } from '../../base/table/query.ts';
 import { putNew, type Write } from '../../base/table/transact.ts';
 import { absentOr, type Where } from '../../base/table/write.ts';
+import { deskPartitions, metadataKey } from '../keys.ts';
 import {
   type EntityGroup,
   type EntityType,

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { ApiError, contended, idempotencyMismatch } from '../../base/errors.ts';
-import { idempotencyKey } from '../../base/table/keys.ts';
 import { getItem } from '../../base/table/query.ts';
 import type { Write } from '../../base/table/transact.ts';
 import { absentOr } from '../../base/table/write.ts';
 import { epochSeconds } from '../../base/time.ts';
+import { idempotencyKey } from '../keys.ts';
 import { Answer } from './response.ts';
 
 /** In characters. */

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../../base/errors.ts';
 import { batchDelete, batchGet } from '../../base/table/batch.ts';
 import { deleteItems, eraseWhile } from '../../base/table/erase.ts';
-import { applicationKey, idIn, userKey, webhookKeys } from '../../base/table/keys.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { parseItems } from '../../base/table/parse.ts';
 import { collect, getItem, queryIndex, scanItems } from '../../base/table/query.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type Write,
 } from '../../base/table/transact.ts';
 import { absentOr } from '../../base/table/write.ts';
+import { applicationKey, userKey, webhookKeys } from '../keys.ts';
 import { parseUser, whereAlive } from '../user/user.ts';
 import { checkWriter, mayWrite, refuseBlocked, type Writer, writeAs } from '../user/writer.ts';
 import {

@@ -3,11 +3,11 @@ import * as v from 'valibot';
 import { type ApiError, invalidGrant, invalidScope, notFound } from '../../base/errors.ts';
 import type { Scope } from '../../base/routes.ts';
 import { batchDelete, getItems } from '../../base/table/batch.ts';
-import { applicationKey, grantKey, userKey } from '../../base/table/keys.ts';
 import { parseItems } from '../../base/table/parse.ts';
 import { collect, getItem, queryIndex, queryItems } from '../../base/table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../../base/table/transact.ts';
 import { absentOr } from '../../base/table/write.ts';
+import { applicationKey, grantKey, userKey } from '../keys.ts';
 import { checkWriter, mayWrite, writeAs } from '../user/writer.ts';
 import { type Application, isPublicClient } from './application.ts';
 import {

@@ -1,10 +1,10 @@
 // Decisions on reviews, and appeals against them.
 
 import { invalidRequest, notFound } from '../../base/errors.ts';
-import { reportKey } from '../../base/table/keys.ts';
 import { retryStale, StaleRead, transact, type Write } from '../../base/table/transact.ts';
 import { isOwnType } from '../entity/entity-type.ts';
 import { readRecord, recordKey, recordWrites, whereNamedFor } from '../entity/record.ts';
+import { reportKey } from '../keys.ts';
 import { type Case, countReports, replaceCase } from '../review/case.ts';
 import { findWhole } from '../review/long-text.ts';
 import { isHeld, isPublic, type Review, revised, type WholeReview } from '../review/review.ts';

@@ -1,7 +1,7 @@
 // The desk of moderators: everything that waits for them is one queue, with a partition a kind.
 import type { Entry } from '../../base/table/item.ts';
-import { deskPartitions } from '../../base/table/keys.ts';
 import { collect, queryIndex } from '../../base/table/query.ts';
+import { deskPartitions } from '../keys.ts';
 
 /** Kind of what waits: reports, posts of new authors, appeals, corrections of names, new names. */
 export type DeskKind = keyof typeof deskPartitions;

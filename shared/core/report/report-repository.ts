@@ -2,17 +2,10 @@ import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../../base/errors.ts';
 import { getItems } from '../../base/table/batch.ts';
 import type { Key } from '../../base/table/item.ts';
-import {
-  caseKey,
-  dailyVotesKey,
-  deskPartitions,
-  reportKey,
-  reviewKey,
-  userKey,
-} from '../../base/table/keys.ts';
 import { parseItems } from '../../base/table/parse.ts';
 import { collect, getItem, queryIndex, queryItems } from '../../base/table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../../base/table/transact.ts';
+import { caseKey, dailyVotesKey, deskPartitions, reportKey, reviewKey, userKey } from '../keys.ts';
 import {
   type Carried,
   Case,

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
+import { popularityRank, rankStep } from '../../base/list/popularity-rank.ts';
 import { pick } from '../../base/pick.ts';
 import type { IndexAttributes, Key } from '../../base/table/item.ts';
-import { caseKey, deskPartitions, popularityRank, rankStep } from '../../base/table/keys.ts';
 import type { Update, Write } from '../../base/table/transact.ts';
+import { caseKey, deskPartitions } from '../keys.ts';
 import { countedAs, type Reason, reasons } from './verdict.ts';
 
 // The moderation case of a review: its reports, and the writes that open, change and delete it.

@@ -1,8 +1,8 @@
 import { deleteItems, eraseWhile } from '../../base/table/erase.ts';
 import type { Item } from '../../base/table/item.ts';
-import { entityKey, projectionKey, reviewKey } from '../../base/table/keys.ts';
 import { collect, getItem, queryItems } from '../../base/table/query.ts';
 import { tryTransact } from '../../base/table/transact.ts';
+import { entityKey, projectionKey, reviewKey } from '../keys.ts';
 import { countsIn } from './owner-counts.ts';
 
 // Deletion of what reviews and entities leave behind.

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { claimKey } from '../../base/table/keys.ts';
 import { StoredEntityType } from '../entity/entity-type.ts';
+import { claimKey } from '../keys.ts';
 import type { Review } from './review.ts';
 
 // The claim of a user on an entity remains when a hidden review is deleted, so that hiding cannot

@@ -12,8 +12,8 @@ import {
 import { reviewContents } from '../../base/list/rank-tree.ts';
 import { countInRoots } from '../../base/list/totals.ts';
 import type { Entry, Key } from '../../base/table/item.ts';
-import { countsKey, entityKey } from '../../base/table/keys.ts';
 import { type EntityType, entityTypes, typesOf } from '../entity/entity-type.ts';
+import { countsKey, entityKey } from '../keys.ts';
 import {
   countMatching,
   type FacetFilter,

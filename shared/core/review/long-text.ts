@@ -2,9 +2,10 @@ import { pick } from '../../base/pick.ts';
 import { getItems } from '../../base/table/batch.ts';
 import { leftOf } from '../../base/table/budget.ts';
 import type { Item } from '../../base/table/item.ts';
-import { idIn, longTextKey, reviewKey } from '../../base/table/keys.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { parseItems } from '../../base/table/parse.ts';
 import type { Write } from '../../base/table/transact.ts';
+import { longTextKey, reviewKey } from '../keys.ts';
 import { beginningLength, isPublic, Review, type WholeReview } from './review.ts';
 import { longestText } from './written.ts';
 

@@ -1,6 +1,6 @@
 import { notFound } from '../../base/errors.ts';
 import type { Entry } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/keys.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { collect, queryIndex } from '../../base/table/query.ts';
 import { findMetadata, type KnownEntity, metadataOf } from '../entity/metadata.ts';
 import { recordIn, recordKey } from '../entity/record.ts';

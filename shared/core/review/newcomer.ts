@@ -1,5 +1,5 @@
 import { getItems } from '../../base/table/batch.ts';
-import { countsKey, userKey } from '../../base/table/keys.ts';
+import { countsKey, userKey } from '../keys.ts';
 import { parseUser } from '../user/user.ts';
 import { canModerate } from '../user/user-type.ts';
 import { countsIn } from './owner-counts.ts';

@@ -1,8 +1,8 @@
 import { fitting } from '../../base/answer-size.ts';
 import type { PageRequest } from '../../base/list/page-plan.ts';
 import { type ListPage, readPage } from '../../base/list/read-page.ts';
-import { claimKey, countsKey } from '../../base/table/keys.ts';
 import { getItem } from '../../base/table/query.ts';
+import { claimKey, countsKey } from '../keys.ts';
 import { affordable, completed } from './long-text.ts';
 import { writtenReviews } from './owner-counts.ts';
 import { writtenBytes } from './page-size.ts';

@@ -2,10 +2,10 @@ import * as v from 'valibot';
 import { chunksOf } from '../../base/chunks.ts';
 import { type Amounts, gain } from '../../base/table/amounts.ts';
 import type { Item } from '../../base/table/item.ts';
-import { applicationKey, countsKey, entityKey, reviewKey, userKey } from '../../base/table/keys.ts';
 import { scanItems } from '../../base/table/query.ts';
 import { Sums } from '../../base/table/sums.ts';
 import { maxActions, transact, type Write } from '../../base/table/transact.ts';
+import { applicationKey, countsKey, entityKey, reviewKey, userKey } from '../keys.ts';
 import { countChanges, isCount } from './owner-counts.ts';
 import { Review } from './review.ts';
 

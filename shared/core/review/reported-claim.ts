@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { claimKey } from '../../base/table/keys.ts';
 import { StoredEntityType } from '../entity/entity-type.ts';
+import { claimKey } from '../keys.ts';
 import { Carried } from './case.ts';
 import type { Review } from './review.ts';
 

@@ -5,10 +5,11 @@ import { type ListPage, readPage } from '../../base/list/read-page.ts';
 import { readSums, readTotals, rootKey } from '../../base/list/totals.ts';
 import { getItems } from '../../base/table/batch.ts';
 import { type Entry, type Key, keyString, type SortKey } from '../../base/table/item.ts';
-import { claimKey, countsKey, entityKey, idIn, reviewKey } from '../../base/table/keys.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { byPlace, collect, queryIndex, sortKeyIn } from '../../base/table/query.ts';
 import { type EntityType, typesOf } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
+import { claimKey, countsKey, entityKey, reviewKey } from '../keys.ts';
 import { type FacetFilter, matches, type ReviewCounts } from './counts.ts';
 import {
   earlyPage,

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../../base/errors.ts';
 import type { Item } from '../../base/table/item.ts';
-import { caseKey, claimKey, entityKey } from '../../base/table/keys.ts';
 import { getItem } from '../../base/table/query.ts';
 import { retryStale, StaleRead, transact, type Write } from '../../base/table/transact.ts';
 import { isOwnType } from '../entity/entity-type.ts';
 import { recordKey, whereNamedFor } from '../entity/record.ts';
+import { caseKey, claimKey, entityKey } from '../keys.ts';
 import { spendWriting } from '../user/daily-limit.ts';
 import { findUser } from '../user/user-repository.ts';
 import { checkWriter, writeAs } from '../user/writer.ts';

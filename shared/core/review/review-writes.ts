@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { type ApiError, invalidToken } from '../../base/errors.ts';
 import { pick } from '../../base/pick.ts';
 import type { IndexAttributes, Item, Key } from '../../base/table/item.ts';
-import { claimKey, countsKey, entityKey, reviewKey, userKey } from '../../base/table/keys.ts';
 import { putNew, type Write } from '../../base/table/transact.ts';
+import { claimKey, countsKey, entityKey, reviewKey, userKey } from '../keys.ts';
 import { whereAlive } from '../user/user.ts';
 import { checkWriter, type Writer } from '../user/writer.ts';
 import {

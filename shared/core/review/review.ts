@@ -3,10 +3,10 @@ import * as v from 'valibot';
 import { invalidRequest } from '../../base/errors.ts';
 import { languages } from '../../base/languages.ts';
 import { licenseOf, licenses } from '../../base/licenses.ts';
+import { popularityRank } from '../../base/list/popularity-rank.ts';
 import type { Content } from '../../base/list/rank-tree.ts';
 import { pick } from '../../base/pick.ts';
 import type { IndexAttributes } from '../../base/table/item.ts';
-import { popularityRank } from '../../base/table/keys.ts';
 import { httpDate } from '../../base/time.ts';
 import { Matching, oneOf } from '../../base/values.ts';
 import {
@@ -220,7 +220,7 @@ export function currentRevision({ edits }: Pick<Review, 'edits'>): number {
   return edits + 1;
 }
 
-/** Index attributes, see table/kinds.ts. */
+/** Index attributes, see core/kinds.ts. */
 export function listedIn(review: Review): IndexAttributes {
   const { id, user_id, entity_id, published_on, popularity } = review;
   if (review.deleted_at !== undefined) return {};

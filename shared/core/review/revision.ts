@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { revisionKey } from '../../base/table/keys.ts';
 import { httpDate } from '../../base/time.ts';
+import { revisionKey } from '../keys.ts';
 import type { PresentedRevision } from './presented.ts';
 import { currentRevision, type WholeReview } from './review.ts';
 import { Written, writtenIn } from './written.ts';

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { getItems } from '../../base/table/batch.ts';
-import { waitingKey } from '../../base/table/keys.ts';
 import { parseItem, parseItems } from '../../base/table/parse.ts';
 import { getItem } from '../../base/table/query.ts';
 import type { Write } from '../../base/table/transact.ts';
+import { waitingKey } from '../keys.ts';
 import type { Review, WholeReview } from './review.ts';
 import { type Written, writtenIn } from './written.ts';
 

@@ -1,10 +1,11 @@
 import { getItems } from '../../base/table/batch.ts';
 import type { Order } from '../../base/table/definition.ts';
 import type { Entry } from '../../base/table/item.ts';
-import { entityKey, idIn } from '../../base/table/keys.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { collect, getItem, queryIndex } from '../../base/table/query.ts';
 import { findRecord } from '../entity/metadata.ts';
 import type { EntityRecord } from '../entity/record.ts';
+import { entityKey } from '../keys.ts';
 import type { ReviewCounts } from '../review/counts.ts';
 import { averageRating, countsIn, sumOfCounts } from '../review/owner-counts.ts';
 import { readable } from '../review/page-size.ts';

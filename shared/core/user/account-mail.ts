@@ -1,9 +1,9 @@
 // Mails about who signs in to an account, to an address that does so no longer.
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { accountMailKey } from '../../base/table/keys.ts';
 import type { Write } from '../../base/table/transact.ts';
 import { StoredId } from '../../base/values.ts';
+import { accountMailKey } from '../keys.ts';
 import { isMailing } from './notice.ts';
 
 /** A mail that waits to be sent, as stored. */

@@ -1,9 +1,9 @@
 // Statistics of a profile: reviews and votes by day.
 import { leafCapacity } from '../../base/list/rank-tree.ts';
 import { readCountsSince } from '../../base/list/totals.ts';
-import { countsKey } from '../../base/table/keys.ts';
 import { collect, getItem, queryIndex } from '../../base/table/query.ts';
 import { daysAgo } from '../../base/time.ts';
+import { countsKey } from '../keys.ts';
 import { readDailyCounts } from './daily-limit.ts';
 import type { Activity } from './presented.ts';
 

@@ -1,10 +1,10 @@
 // Accounts that wait for their person: who signs in with the verified address of one, claims it.
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
-import { addressKey } from '../../base/table/keys.ts';
 import { getItem } from '../../base/table/query.ts';
 import type { Write } from '../../base/table/transact.ts';
 import { StoredId } from '../../base/values.ts';
+import { addressKey } from '../keys.ts';
 import { Email } from './user.ts';
 
 /** An account that the person with a verified address may claim once, as stored. */

@@ -1,11 +1,11 @@
 import { type ApiError, limitExceeded } from '../../base/errors.ts';
 import { batchDelete } from '../../base/table/batch.ts';
 import type { Item } from '../../base/table/item.ts';
-import { dailyVotesKey, userKey } from '../../base/table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../../base/table/query.ts';
 import type { Write } from '../../base/table/transact.ts';
 import { absentOr, type Where } from '../../base/table/write.ts';
 import { daysAgo, epochSeconds } from '../../base/time.ts';
+import { dailyVotesKey, userKey } from '../keys.ts';
 import type { User } from './user.ts';
 import { canModerate, userTypeOf } from './user-type.ts';
 import { mayWrite } from './writer.ts';

@@ -1,8 +1,8 @@
 // Mails that a person gets, and the settings for them.
 import * as v from 'valibot';
 import { notFound } from '../../base/errors.ts';
-import { contactKey, userKey } from '../../base/table/keys.ts';
 import { transact } from '../../base/table/transact.ts';
+import { contactKey, userKey } from '../keys.ts';
 import { type MailKind, mailKinds, mailsName } from './mail-kinds.ts';
 import { type Contact, type User, whereAlive } from './user.ts';
 import { canModerate } from './user-type.ts';

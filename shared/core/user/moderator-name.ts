@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import confusables from 'unhomoglyph/data.json' with { type: 'json' };
 import { getItems } from '../../base/table/batch.ts';
 import type { Item, Key } from '../../base/table/item.ts';
-import { moderatorNameKey } from '../../base/table/keys.ts';
 import type { Write } from '../../base/table/transact.ts';
 import { absentOr, type Where } from '../../base/table/write.ts';
+import { moderatorNameKey } from '../keys.ts';
 
 /** Letters and digits with the ones that they look like (confusables.txt of Unicode TS 39). */
 const lookalikes: Readonly<Record<string, string>> = confusables;

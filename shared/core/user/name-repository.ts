@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { invalidRequest, invalidToken } from '../../base/errors.ts';
-import { contactKey, userKey } from '../../base/table/keys.ts';
 import { putNew, retryStale, transact, type Write } from '../../base/table/transact.ts';
+import { contactKey, userKey } from '../keys.ts';
 import { edited } from './address.ts';
 import { endClaim } from './claimable.ts';
 import { spendRename } from './daily-limit.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { userKey } from '../../base/table/keys.ts';
 import type { Update } from '../../base/table/transact.ts';
+import { userKey } from '../keys.ts';
 
 // News for a person: counters on the account, which every page of that person reads anyway.
 

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import type { ApiError } from '../../base/errors.ts';
-import { noticeKey } from '../../base/table/keys.ts';
 import type { Write } from '../../base/table/transact.ts';
 import { StoredId } from '../../base/values.ts';
+import { noticeKey } from '../keys.ts';
 import { type NewsKind, newsKinds, newsUpdate } from './news.ts';
 
 /** Kinds of news that are mailed. The job of the webhooks may write news, but no notices. */

@@ -2,10 +2,11 @@ import * as v from 'valibot';
 import { invalidToken, notFound } from '../../base/errors.ts';
 import { batchGet, getItems } from '../../base/table/batch.ts';
 import { keyString } from '../../base/table/item.ts';
-import { contactKey, idIn, userKey } from '../../base/table/keys.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { parseItem } from '../../base/table/parse.ts';
 import { collect, getItem, queryIndex } from '../../base/table/query.ts';
 import { transact, tryUpdate } from '../../base/table/transact.ts';
+import { contactKey, userKey } from '../keys.ts';
 import { newsName, unreadNews } from './news.ts';
 import { Contact, parseUser, parseUsers, User, whereAlive } from './user.ts';
 

@@ -1,8 +1,8 @@
 import { type ApiError, accessDenied, contended, invalidToken } from '../../base/errors.ts';
-import { userKey } from '../../base/table/keys.ts';
 import { getItem } from '../../base/table/query.ts';
 import type { Write } from '../../base/table/transact.ts';
 import type { Condition, Where } from '../../base/table/write.ts';
+import { userKey } from '../keys.ts';
 import { parseUser, type User, whereAlive } from './user.ts';
 
 // The person in whose name something is written: the account must exist and not be blocked.

@@ -1,22 +1,16 @@
 import * as v from 'valibot';
 import { type ApiError, invalidRequest, invalidToken, notFound } from '../../base/errors.ts';
+import { rankStep } from '../../base/list/popularity-rank.ts';
 import { type ListPage, readNewest } from '../../base/list/read-page.ts';
 import { pick } from '../../base/pick.ts';
 import { type Amounts, addAll, gain } from '../../base/table/amounts.ts';
 import { getItems } from '../../base/table/batch.ts';
 import type { SortKey } from '../../base/table/item.ts';
-import {
-  dailyVotesKey,
-  idIn,
-  rankStep,
-  reviewKey,
-  revisionKey,
-  userKey,
-  voteKey,
-} from '../../base/table/keys.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { parseItem, parseItems } from '../../base/table/parse.ts';
 import { getItem } from '../../base/table/query.ts';
 import { retryStale, transact, type Update, type Write } from '../../base/table/transact.ts';
+import { dailyVotesKey, reviewKey, revisionKey, userKey, voteKey } from '../keys.ts';
 import { type AuthoredReview, findPublicReviews } from '../review/read-reviews.ts';
 import { currentRevision, isPublic, noVotes, Review } from '../review/review.ts';
 import {

@@ -1,6 +1,6 @@
 import { invalidToken } from '../../base/errors.ts';
-import { countsKey, userKey } from '../../base/table/keys.ts';
 import { retryStale, transact, type Update } from '../../base/table/transact.ts';
+import { countsKey, userKey } from '../../core/keys.ts';
 import { deleteGrants, listGrants, revoked } from '../../core/oauth/grant-repository.ts';
 import { keysOfName, releaseName } from '../../core/user/moderator-name.ts';
 import { whereAlive } from '../../core/user/user.ts';

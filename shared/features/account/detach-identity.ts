@@ -4,16 +4,9 @@ import * as v from 'valibot';
 import { serviceUnavailable } from '../../base/errors.ts';
 import { getItems } from '../../base/table/batch.ts';
 import type { Item } from '../../base/table/item.ts';
-import {
-  caseKey,
-  claimKey,
-  contactKey,
-  identityKey,
-  reviewKey,
-  userKey,
-} from '../../base/table/keys.ts';
 import { getItem, queryItems } from '../../base/table/query.ts';
 import { retryStale, transact } from '../../base/table/transact.ts';
+import { caseKey, claimKey, contactKey, identityKey, reviewKey, userKey } from '../../core/keys.ts';
 import { Case } from '../../core/review/case.ts';
 import { HiddenMark, markOf } from '../../core/review/hidden-claim.ts';
 import { ReportedMark, reportedMarkOf } from '../../core/review/reported-claim.ts';

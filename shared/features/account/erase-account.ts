@@ -1,10 +1,10 @@
 import { deleteItems, eraseWhile } from '../../base/table/erase.ts';
 import type { Key } from '../../base/table/item.ts';
-import { claimKey, idIn, userKey, webhookKeys } from '../../base/table/keys.ts';
-import { type KindName, kindNames, kinds } from '../../base/table/kinds.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { eachOf, queryIndex, queryItems } from '../../base/table/query.ts';
 import { transact, tryTransact, type Write } from '../../base/table/transact.ts';
 import { anonymous } from '../../core/entity/record.ts';
+import { claimKey, userKey, webhookKeys } from '../../core/keys.ts';
 import { eraseGrants } from '../../core/oauth/application-repository.ts';
 import { eraseDecision } from '../../core/report/decision-log.ts';
 import { eraseReport } from '../../core/report/report-repository.ts';
@@ -12,6 +12,7 @@ import { isRemains } from '../../core/review/erase.ts';
 import { eraseReview } from '../../core/review/review-repository.ts';
 import { whereGone } from '../../core/user/user.ts';
 import { eraseVote } from '../../core/vote/vote-repository.ts';
+import { type KindName, kindNames, kinds } from '../kinds.ts';
 import { takeBackNamesOfDeleted } from '../moderation/public.ts';
 import { detachIdentity } from './detach-identity.ts';
 

@@ -2,14 +2,15 @@
 
 import { deleteItems, eraseWhile } from '../../base/table/erase.ts';
 import type { Item } from '../../base/table/item.ts';
-import { applicationKey, idIn, reviewKey, webhookKeys } from '../../base/table/keys.ts';
-import { idsIn, kindOf } from '../../base/table/kinds.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { getItem, scanItems } from '../../base/table/query.ts';
+import { applicationKey, reviewKey, webhookKeys } from '../../core/keys.ts';
 import { eraseGrants, findApplication } from '../../core/oauth/application-repository.ts';
 import { nobody } from '../../core/oauth/grant.ts';
 import { eraseEntity, eraseRemains, isEmpty } from '../../core/review/erase.ts';
 import { finishDeletion } from '../../core/review/review-repository.ts';
 import { findUser } from '../../core/user/user-repository.ts';
+import { idsIn, kindOf } from '../kinds.ts';
 import { undoAll } from '../moderation/public.ts';
 import { eraseAccount } from './erase-account.ts';
 

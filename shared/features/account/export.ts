@@ -8,13 +8,12 @@ import { pick } from '../../base/pick.ts';
 import { batchGet, getItems } from '../../base/table/batch.ts';
 import { shareUsed } from '../../base/table/budget.ts';
 import { type Item, keyString } from '../../base/table/item.ts';
-import { caseKey, claimKey, reviewKey, revisionKey } from '../../base/table/keys.ts';
-import type { OwnList } from '../../base/table/kinds.ts';
 import { parseItem, parseItems } from '../../base/table/parse.ts';
-import { eachOf, queryIndex, queryItems } from '../../base/table/query.ts';
+import { eachOf, queryItems } from '../../base/table/query.ts';
 import { Matching } from '../../base/values.ts';
 import { findMetadata, type KnownEntity } from '../../core/entity/metadata.ts';
 import { EntityRecord } from '../../core/entity/record.ts';
+import { caseKey, claimKey, reviewKey, revisionKey } from '../../core/keys.ts';
 import { findApplications, listApplications } from '../../core/oauth/application-repository.ts';
 import { nobody } from '../../core/oauth/grant.ts';
 import { listGrants } from '../../core/oauth/grant-repository.ts';
@@ -28,10 +27,12 @@ import { Revision } from '../../core/review/revision.ts';
 import { findRevision } from '../../core/review/revision-repository.ts';
 import { findWaitingTexts, mayHaveText } from '../../core/review/waiting.ts';
 import { readDailyCounts } from '../../core/user/daily-limit.ts';
+import { type Batch, readListed } from '../../core/user/own-list.ts';
 import { findAccount } from '../../core/user/user-repository.ts';
 import { Vote } from '../../core/vote/vote.ts';
-import { partsOf } from '../bring/public.ts';
-import { Proposal } from '../names/public.ts';
+import * as bring from '../bring/public.ts';
+import type { OwnList } from '../kinds.ts';
+import * as names from '../names/public.ts';
 import type { ExportedReview, OwnData } from './presented.ts';
 
 /** Lists that may exceed a response. Other data is in the first part only. */
@@ -78,20 +79,14 @@ const sources: {
   reports: readListed('REPORTER', v.pick(Report, ['review_id', 'reason', 'reported_at'])),
   names: readListed('NAMER', NamedEntity),
   given_names: readListed('NAMING', GivenName),
-  brought,
-  proposed_names: readListed('PROPOSER', v.omit(Proposal, ['user_id'])),
+  ...bring.ownLists,
+  ...names.ownLists,
 };
 
 const lists = Object.keys(sources) as [List, ...List[]];
 
 /** A list and the last key read from it. Validated, because anyone can forge the checksum. */
 const Cursor = v.tuple([v.picklist(lists), Matching(/^[\w#:.-]{1,100}$/)]);
-
-/** `lastKey` is the key to continue after. */
-interface Batch<T> {
-  lastKey: string;
-  records: T[];
-}
 
 /** Milliseconds after which a part ends. A function has 15 seconds. */
 const maxMilliseconds = 5_000;
@@ -172,17 +167,6 @@ function add(part: OwnData, list: List, record: OwnData[List][number]): void {
   }
 }
 
-/** The rows of files that the person has brought, a part at a time. */
-async function* brought(userId: string, after: string) {
-  for await (const { lastKey, rows } of partsOf(userId, after)) {
-    const records = rows.map(({ rating, ...row }) => ({
-      ...row,
-      ...(rating !== undefined && { stars: `${rating}` }),
-    }));
-    yield { lastKey, records };
-  }
-}
-
 /** By application: a cursor inside one would contain a grant id, which tokens are made from. */
 async function* connections(userId: string, after: string) {
   const grants = (await listGrants(userId)).filter(
@@ -242,13 +226,13 @@ async function claimedReviews(claims: readonly Item[]): Promise<OwnReview[]> {
   );
   const appealed = reviews.filter(({ appealed_at }) => appealed_at !== undefined);
   const cases = await readCases(appealed.map(({ id }) => caseKey(id)));
-  const [waiting, names] = await Promise.all([
+  const [waiting, records] = await Promise.all([
     findWaitingTexts(reviews, mayHaveText),
     findMetadata(reviews, { id: reviews[0]?.user_id ?? '', isModerator: false }),
   ]);
   return reviews.map((review, i) => ({
     review,
-    entity: nameOf(names[i]),
+    entity: nameOf(records[i]),
     appeal: cases.get(review.id)?.appeal,
     waiting_text: waiting.get(review.id),
   }));
@@ -307,31 +291,7 @@ async function namedVotes(votes: readonly OwnVote[]): Promise<OwnData['votes']> 
     return review && isPublic(review) ? review : undefined;
   });
   const shown = reviews.filter((review) => review !== undefined);
-  const names = await findMetadata(shown);
-  const byId = new Map(shown.map(({ id }, i) => [id, nameOf(names[i])]));
+  const records = await findMetadata(shown);
+  const byId = new Map(shown.map(({ id }, i) => [id, nameOf(records[i])]));
   return votes.map((vote) => ({ ...vote, entity: byId.get(vote.review_id) ?? null }));
-}
-
-/**
- * Reads items under a kind of author, oldest first, one at a time. `complete` adds to those of one
- * read.
- */
-function readListed<T extends v.GenericSchema, U = v.InferOutput<T>>(
-  kind: string,
-  schema: T,
-  complete?: (records: readonly v.InferOutput<T>[]) => Promise<U[]>,
-) {
-  return async function* (userId: string, after: string): AsyncGenerator<Batch<U>> {
-    const range = after === '' ? {} : { low: after };
-    const pages = queryIndex('author-by-date', `${kind}#${userId}`, { range, pageSize: 100 });
-    for await (const page of pages) {
-      const entries = page.filter(({ date }) => date !== after);
-      const items = await getItems(entries, { consistent: true });
-      const read = entries.map((_, i) => parseItems(schema, [items[i]]));
-      const whole = complete ? await complete(read.flat()) : (read.flat() as U[]);
-      for (const [i, { date: lastKey = '' }] of entries.entries()) {
-        yield { lastKey, records: whole.splice(0, read[i]?.length) };
-      }
-    }
-  };
 }

@@ -2,10 +2,10 @@
 import { hash, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { accessDenied } from '../../base/errors.ts';
-import { addressKey, contactKey, identityKey, userKey } from '../../base/table/keys.ts';
 import { getItem } from '../../base/table/query.ts';
 import { retryStale, StaleRead, transact, type Write } from '../../base/table/transact.ts';
 import { epochSeconds } from '../../base/time.ts';
+import { addressKey, contactKey, identityKey, userKey } from '../../core/keys.ts';
 import { hiddenClaimItem } from '../../core/review/hidden-claim.ts';
 import { reportedClaimItem } from '../../core/review/reported-claim.ts';
 import { followed } from '../../core/user/address.ts';

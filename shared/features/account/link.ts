@@ -2,8 +2,8 @@
 import { invalidRequest, notFound } from '../../base/errors.ts';
 import { batchGet } from '../../base/table/batch.ts';
 import { type Item, keyString } from '../../base/table/item.ts';
-import { addressKey, contactKey, identityKey, userKey } from '../../base/table/keys.ts';
 import { retryStale, transact, tryTransact, type Write } from '../../base/table/transact.ts';
+import { addressKey, contactKey, identityKey, userKey } from '../../core/keys.ts';
 import type { Decider } from '../../core/report/decision.ts';
 import { logged, newDecision } from '../../core/report/decision-log.ts';
 import { accountMailWrites } from '../../core/user/account-mail.ts';

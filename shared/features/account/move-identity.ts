@@ -1,8 +1,8 @@
 // An account moves to another identity, for a person whose address changes.
 import { invalidToken } from '../../base/errors.ts';
-import { contactKey, identityKey, userKey } from '../../base/table/keys.ts';
 import { retryStale, StaleRead, transact, type Write } from '../../base/table/transact.ts';
 import { epochSeconds } from '../../base/time.ts';
+import { contactKey, identityKey, userKey } from '../../core/keys.ts';
 import { deleteGrants, listGrants, revoked } from '../../core/oauth/grant-repository.ts';
 import { accountMailWrites } from '../../core/user/account-mail.ts';
 import { followed, unvouched } from '../../core/user/address.ts';

@@ -17,7 +17,9 @@ import { decisions } from '../../core/report/decision.ts';
 import { moderations, reasons } from '../../core/review/verdict.ts';
 import { mailKinds, mailsName } from '../../core/user/mail-kinds.ts';
 import { Vote } from '../../core/vote/vote.ts';
+import * as bring from '../bring/public.ts';
 import { PublicRecord } from '../changes/public.ts';
+import * as names from '../names/public.ts';
 
 const review_id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
 const client_id = AnyText('The application', '0123456789abcdef0123456789abcdef');
@@ -224,23 +226,8 @@ export const OwnData = Fields('A part of the stored data about the caller', {
     ...namedEntity,
     written_at: IsoTime('When the person wrote it'),
   }),
-  proposed_names: Several('A correction that the person proposed, until a moderator decides', {
-    ...namedEntity,
-    note: AnyText('A note for moderators', 'The year was wrong.'),
-    proposed_at: IsoTime('The time'),
-  }),
-  brought: Several('A row of a file that was brought', {
-    line: Whole('Its line', 2),
-    state: AnyText('Its state', 'published'),
-    why: v.optional(AnyText('The reason', 'It has no title')),
-    title: AnyText('The title', 'Metropolis'),
-    by: v.optional(AnyText('The author', 'Jane Austen')),
-    year: v.optional(AnyText('The year', '1927')),
-    stars: v.optional(AnyText('The stars', '4.5')),
-    text: v.optional(AnyText('The text', 'Still above all others.')),
-    date: v.optional(AnyText('The day', '2024-05-01')),
-    entity_id: v.optional(namedEntity.entity_id),
-  }),
+  ...names.ownSchemas,
+  ...bring.ownSchemas,
   next: v.optional(AnyText('The `cursor` of the next part. The last part has none')),
 });
 export type OwnData = v.InferOutput<typeof OwnData>;

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { pick } from '../../base/pick.ts';
 import type { Item, Key } from '../../base/table/item.ts';
-import { entityKey } from '../../base/table/keys.ts';
 import type { Write } from '../../base/table/transact.ts';
 import type { EntityType } from '../../core/entity/entity-type.ts';
 import {
@@ -11,6 +10,7 @@ import {
   recordIn,
   recordKey,
 } from '../../core/entity/record.ts';
+import { entityKey } from '../../core/keys.ts';
 import {
   entityOfEntry,
   entriesOf,

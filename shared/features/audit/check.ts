@@ -2,27 +2,27 @@ import * as v from 'valibot';
 import { pick } from '../../base/pick.ts';
 import { type Amounts, changesOf, gain } from '../../base/table/amounts.ts';
 import { type IndexAttributes, type Item, keyString } from '../../base/table/item.ts';
+import { idIn } from '../../base/table/key-form.ts';
+import { putNew, type Write } from '../../base/table/transact.ts';
+import { contribution, ownerKey, readProjection } from '../../core/aggregates/contribution.ts';
+import { entityOf } from '../../core/entity/record.ts';
 import {
   caseKey,
   claimKey,
   countsKey,
   entityKey,
-  idIn,
   longTextKey,
   projectionKey,
   reviewKey,
   revisionKey,
   userKey,
-} from '../../base/table/keys.ts';
-import { kindOf, kinds } from '../../base/table/kinds.ts';
-import { putNew, type Write } from '../../base/table/transact.ts';
-import { contribution, ownerKey, readProjection } from '../../core/aggregates/contribution.ts';
-import { entityOf } from '../../core/entity/record.ts';
+} from '../../core/keys.ts';
 import { Case, countReports, queuedIn, Report } from '../../core/review/case.ts';
 import { moveOfLongText } from '../../core/review/long-text.ts';
 import { isObsolete } from '../../core/review/owner-counts.ts';
 import { recount } from '../../core/review/recount.ts';
 import { currentRevision, listedIn, type noVotes, Review } from '../../core/review/review.ts';
+import { kindOf, kinds } from '../kinds.ts';
 import { isEntry, placesIn } from '../things/public.ts';
 import { checkEntries, checkEntry, checkName, thingOf } from './check-things.ts';
 import {

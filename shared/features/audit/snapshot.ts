@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Item, type Key, toJson } from '../../base/table/item.ts';
-import { applicationKey, entityKey, reviewKey } from '../../base/table/keys.ts';
-import { kindOf, kinds } from '../../base/table/kinds.ts';
+import { applicationKey, entityKey, reviewKey } from '../../core/keys.ts';
+import { kindOf, kinds } from '../kinds.ts';
 import type { Source } from './source.ts';
 
 /** One scan of the table, in a temporary file of SQLite, so that memory stays flat. */

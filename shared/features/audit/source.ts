@@ -1,7 +1,8 @@
 import { getItems } from '../../base/table/batch.ts';
 import { type Item, type Key, keyString } from '../../base/table/item.ts';
-import { claimKey, idIn, reviewKey } from '../../base/table/keys.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { collect, eachOf, getItem, queryIndex, queryItems } from '../../base/table/query.ts';
+import { claimKey, reviewKey } from '../../core/keys.ts';
 
 /** The data that an audit reads: the table as it is now, or a snapshot of it. */
 export interface Source {

@@ -1,5 +1,5 @@
 // The work on a file, a part at a time.
-import { rowsKey } from '../../base/table/keys.ts';
+
 import { StaleRead, transact, type Write } from '../../base/table/transact.ts';
 import { bringRows, undoRows } from './bring-rows.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type Task,
 } from './brought-file.ts';
 import { findRows } from './find-rows.ts';
+import { rowsKey } from './kinds.ts';
 
 /**
  * Milliseconds after which others have their turn. The work shares the stream with erasures, which

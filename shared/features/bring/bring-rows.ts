@@ -1,8 +1,8 @@
 // Makes reviews of the rows of a file, and takes them back.
 import { ApiError } from '../../base/errors.ts';
-import { claimKey } from '../../base/table/keys.ts';
 import { getItem } from '../../base/table/query.ts';
 import { retryStale, StaleRead } from '../../base/table/transact.ts';
+import { claimKey } from '../../core/keys.ts';
 import { findReview } from '../../core/review/read-reviews.ts';
 import { isDraft, isHeld, newReview, type Review } from '../../core/review/review.ts';
 import { deleteReview, insertReview } from '../../core/review/review-repository.ts';

@@ -1,7 +1,6 @@
 // A file that a person brings, as it is stored: its head, and its rows in parts.
 import * as v from 'valibot';
 import { getItems } from '../../base/table/batch.ts';
-import { fileKey, rowsKey } from '../../base/table/keys.ts';
 import { parseItem, parseItems } from '../../base/table/parse.ts';
 import { getItem, queryItems } from '../../base/table/query.ts';
 import { transact, type Write } from '../../base/table/transact.ts';
@@ -9,6 +8,7 @@ import { StoredEntityType } from '../../core/entity/entity-type.ts';
 import { folded } from '../../core/entity/folded.ts';
 import { PathParameter } from '../../core/http/request.ts';
 import { Language, LicenseChoice } from '../../core/review/review.ts';
+import { fileKey, rowsKey } from './kinds.ts';
 import { siteNames } from './sites.ts';
 
 /** Files of one person, which are also the most of 24 hours. */

@@ -1,7 +1,9 @@
 // Files of reviews that people bring from other sites.
 export { advanceFile } from './advance.ts';
-export { FilePath, partsOf } from './brought-file.ts';
+export { FilePath } from './brought-file.ts';
 export { beginTask, Decision } from './decide.ts';
+export { followed, kinds } from './kinds.ts';
+export { ownLists, ownSchemas } from './own-data.ts';
 export { filePage, findOwnFile } from './pages/file-page.ts';
 export { filesPage, filesUrl } from './pages/files-page.ts';
 export { readSentTable } from './sent-table.ts';

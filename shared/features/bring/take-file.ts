@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { bytesOf } from '../../base/bytes-of.ts';
 import { ApiError } from '../../base/errors.ts';
 import { batchDelete, batchWrite } from '../../base/table/batch.ts';
-import { fileKey, rowsKey } from '../../base/table/keys.ts';
 import { collect, queryItems } from '../../base/table/query.ts';
 import { retryStale, transact } from '../../base/table/transact.ts';
 import { epochSeconds } from '../../base/time.ts';
@@ -11,6 +10,7 @@ import { type EntityType, isOwnType } from '../../core/entity/entity-type.ts';
 import { reviewableTypes } from '../../core/entity/reviewable-types.ts';
 import { checkWriter, writeAs } from '../../core/user/writer.ts';
 import { type BroughtFile, begin, keptDays, listFiles, type Row, slots } from './brought-file.ts';
+import { fileKey, rowsKey } from './kinds.ts';
 import { columnsOf, type SiteName } from './sites.ts';
 
 /** Most rows of a part, and most bytes of them in JSON. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { changesLanes } from '../../base/table/keys.ts';
+import { changesLanes } from './kinds.ts';
 
 // Cursors: how far a reader has come in the change log.
 

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { chunks } from '../../base/chunks.ts';
 import type { Item } from '../../base/table/item.ts';
-import { changesKey, changesLanes, epochKey, laneKey } from '../../base/table/keys.ts';
 import { parseItem } from '../../base/table/parse.ts';
 import { collect, getItem, queryItems } from '../../base/table/query.ts';
 import { putNew, retryStale, transact } from '../../base/table/transact.ts';
 import type { LogCursor } from './cursor.ts';
+import { changesKey, changesLanes, epochKey, laneKey } from './kinds.ts';
 import { distinct, formatChanges, type LoggedChange, parseChanges } from './logged-change.ts';
 
 // The change log: lanes of items that name the public reviews that were written, in order.

@@ -1,7 +1,8 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import { caseKey, deskPartitions, grantKey, idIn, reviewKey } from '../../base/table/keys.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { collect, queryItems } from '../../base/table/query.ts';
 import { entityOf, recordSort } from '../../core/entity/record.ts';
+import { caseKey, deskPartitions, grantKey, reviewKey } from '../../core/keys.ts';
 import { nobody } from '../../core/oauth/grant.ts';
 import { findUser } from '../../core/user/user-repository.ts';
 import type { LoggedChange, ReviewKind } from './logged-change.ts';

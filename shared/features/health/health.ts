@@ -1,11 +1,13 @@
+import { lastRunKey } from '../../base/background/last-run.ts';
 import { batchGet } from '../../base/table/batch.ts';
 import { hasFullDisk } from '../../base/table/full-disk.ts';
 import { type Entry, keyString } from '../../base/table/item.ts';
-import { bulkImportKey, lastRunKey, projectionKey, webhookRunKey } from '../../base/table/keys.ts';
 import { collect, getItem, queryIndex, queryItems } from '../../base/table/query.ts';
+import { bulkImportKey, projectionKey } from '../../core/keys.ts';
 import { mailFault } from '../../core/user/mail-fault.ts';
 import { providerFault } from '../../core/user/provider-fault.ts';
 import { waitingSince } from '../names/public.ts';
+import { webhookRunKey } from '../webhooks/public.ts';
 
 /** State of the service. Ages are in seconds, or null if there is none. */
 export interface Health {

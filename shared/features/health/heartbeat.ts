@@ -1,8 +1,8 @@
 import type { DynamoDBRecord } from 'aws-lambda';
+import { lastRunKey } from '../../base/background/last-run.ts';
 import { batchWrite } from '../../base/table/batch.ts';
 import { noteWrite } from '../../base/table/full-disk.ts';
 import type { Item } from '../../base/table/item.ts';
-import { lastRunKey } from '../../base/table/keys.ts';
 import { update } from '../../base/table/transact.ts';
 
 // The heartbeat, an item written every minute. It shows that writes and the stream work.

@@ -3,4 +3,5 @@ export { checkAddress } from './address.ts';
 export { applyInOrder } from './apply-in-order.ts';
 export { type Health, readHealth } from './health.ts';
 export { isHeartbeat, passHeartbeat, recordHeartbeat } from './heartbeat.ts';
+export { job } from './job.ts';
 export { checkKeys, expectKeys } from './keys.ts';

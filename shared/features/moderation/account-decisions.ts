@@ -1,9 +1,9 @@
 import { invalidRequest, notFound } from '../../base/errors.ts';
 import { getItems } from '../../base/table/batch.ts';
-import { countsKey, decisionKey, userKey } from '../../base/table/keys.ts';
 import { parseItem } from '../../base/table/parse.ts';
 import { getItem } from '../../base/table/query.ts';
 import { retryStale, transact } from '../../base/table/transact.ts';
+import { countsKey, decisionKey, userKey } from '../../core/keys.ts';
 import { type Decider, Decision, isSame } from '../../core/report/decision.ts';
 import { listDecisions, logged, newDecision } from '../../core/report/decision-log.ts';
 import { countsIn } from '../../core/review/owner-counts.ts';

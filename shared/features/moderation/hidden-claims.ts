@@ -2,10 +2,10 @@
 import * as v from 'valibot';
 import { invalidRequest, notFound } from '../../base/errors.ts';
 import { getItems } from '../../base/table/batch.ts';
-import { claimKey } from '../../base/table/keys.ts';
 import { parseItems } from '../../base/table/parse.ts';
 import { collect, getItem, queryIndex } from '../../base/table/query.ts';
 import { retryStale, transact } from '../../base/table/transact.ts';
+import { claimKey } from '../../core/keys.ts';
 import type { Decider, Decision } from '../../core/report/decision.ts';
 import { logged, newDecision } from '../../core/report/decision-log.ts';
 import { HiddenClaim } from '../../core/review/hidden-claim.ts';

@@ -2,9 +2,9 @@
 import { ApiError } from '../../base/errors.ts';
 import { batchGet, getItems } from '../../base/table/batch.ts';
 import { keyString } from '../../base/table/item.ts';
-import { claimKey, reviewKey } from '../../base/table/keys.ts';
 import { parseItem } from '../../base/table/parse.ts';
 import type { EntityRecord } from '../../core/entity/record.ts';
+import { claimKey, reviewKey } from '../../core/keys.ts';
 import type { Decider } from '../../core/report/decision.ts';
 import { decideReview } from '../../core/report/decision-repository.ts';
 import { isNewcomer } from '../../core/review/newcomer.ts';

@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import { preconditionFailed } from '../../base/errors.ts';
 import { getItems } from '../../base/table/batch.ts';
-import { claimKey, entityKey, reviewKey } from '../../base/table/keys.ts';
 import { getItem } from '../../base/table/query.ts';
 import { retryStale, transact, type Write } from '../../base/table/transact.ts';
 import {
@@ -15,6 +14,7 @@ import {
   recordWrites,
 } from '../../core/entity/record.ts';
 import { isPublicName } from '../../core/entity/state.ts';
+import { claimKey, entityKey, reviewKey } from '../../core/keys.ts';
 import type { Decider } from '../../core/report/decision.ts';
 import { entryOf, logEntry } from '../../core/report/decision-log.ts';
 import { countsIn } from '../../core/review/owner-counts.ts';

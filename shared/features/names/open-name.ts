@@ -1,7 +1,7 @@
-import { proposalKey } from '../../base/table/keys.ts';
 import { parseItem } from '../../base/table/parse.ts';
 import { getItem } from '../../base/table/query.ts';
 import { type Entity, readRecord } from '../../core/entity/record.ts';
+import { proposalKey } from './kinds.ts';
 import { Proposal } from './proposal.ts';
 
 /** A name that waits for moderators: a first one, or a proposal to correct one. */

@@ -3,7 +3,6 @@
 import { invalidRequest } from '../../base/errors.ts';
 import { pick } from '../../base/pick.ts';
 import { getItems } from '../../base/table/batch.ts';
-import { proposalKey } from '../../base/table/keys.ts';
 import { parseItem } from '../../base/table/parse.ts';
 import { retryStale, transact, type Write } from '../../base/table/transact.ts';
 import { type Entity, recordIn, recordKey, recordWrites } from '../../core/entity/record.ts';
@@ -11,6 +10,7 @@ import { type Corrected, type Decider, loggedFields } from '../../core/report/de
 import { entryOf, logged, newDecision } from '../../core/report/decision-log.ts';
 import { newsWrites } from '../../core/user/notice.ts';
 import { findUser } from '../../core/user/user-repository.ts';
+import { proposalKey } from './kinds.ts';
 import { acceptedChange, refuseUnseen, type SeenProposal } from './naming-decisions.ts';
 import { endOf, type OpenProposal, Proposal } from './proposal.ts';
 import { newsOf } from './record-decisions.ts';

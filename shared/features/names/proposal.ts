@@ -3,11 +3,12 @@ import * as v from 'valibot';
 import { pick } from '../../base/pick.ts';
 import { batchGet } from '../../base/table/batch.ts';
 import { type Item, type Key, keyString } from '../../base/table/item.ts';
-import { deskPartitions, proposalKey } from '../../base/table/keys.ts';
 import { parseItems } from '../../base/table/parse.ts';
 import { collect, queryItems } from '../../base/table/query.ts';
 import type { Write } from '../../base/table/transact.ts';
 import { type Entity, EntityRecord, recordIn, recordKey } from '../../core/entity/record.ts';
+import { deskPartitions } from '../../core/keys.ts';
+import { proposalKey } from './kinds.ts';
 
 const { entity_id, entity_type, name, about, url } = EntityRecord.entries;
 

@@ -1,11 +1,14 @@
 // Names of what is reviewed: asked of databases, given, corrected, proposed and decided.
 export { addEntity, addition, correctName, nameAsOperator } from './correction.ts';
 export { listNamed, listProposed } from './given-names.ts';
+export { job } from './job.ts';
+export { kinds } from './kinds.ts';
 export { longestNaming, mayBeNamed, recordOf } from './naming.ts';
 export { type LoggedChange, shownRecord, undoingChange } from './naming-decisions.ts';
 export { firstName, namingFields } from './naming-fields.ts';
 export { findOpenName, type OpenName } from './open-name.ts';
 export { listOutcomes, listOwnProposals } from './own-corrections.ts';
+export { ownLists, ownSchemas } from './own-data.ts';
 export {
   endOf,
   findProposals,

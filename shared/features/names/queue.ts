@@ -2,7 +2,7 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import { chunks } from '../../base/chunks.ts';
 import { getItems } from '../../base/table/batch.ts';
 import { type Item, keyString } from '../../base/table/item.ts';
-import { entityKey, idIn, reviewKey } from '../../base/table/keys.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { collect, queryIndex, scanItems } from '../../base/table/query.ts';
 import { retryStale, StaleRead, tryTransact, tryUpdate } from '../../base/table/transact.ts';
 import { epochSeconds } from '../../base/time.ts';
@@ -19,6 +19,7 @@ import {
   recordIn,
   recordKey,
 } from '../../core/entity/record.ts';
+import { entityKey, reviewKey } from '../../core/keys.ts';
 import { countsIn } from '../../core/review/owner-counts.ts';
 
 // The queue of each database: entities with public reviews that it is to be asked for, the longest

@@ -3,13 +3,13 @@
 import { ApiError, invalidRequest, notFound } from '../../base/errors.ts';
 import { getItems } from '../../base/table/batch.ts';
 import { type Item, keyString } from '../../base/table/item.ts';
-import { decisionKey, entityKey, userKey } from '../../base/table/keys.ts';
 import { parseItem, parseItems } from '../../base/table/parse.ts';
 import { collect, getItem, queryIndex } from '../../base/table/query.ts';
 import { retryStale, transact, type Write } from '../../base/table/transact.ts';
 import { keyOf } from '../../base/table/write.ts';
 import { changesWith, isJoined, type RecordChange, writesOf } from '../../core/entity/links.ts';
 import { type Entity, type EntityRecord, readRecord } from '../../core/entity/record.ts';
+import { decisionKey, entityKey, userKey } from '../../core/keys.ts';
 import { type Decider, Decision, type RecordDecision } from '../../core/report/decision.ts';
 import { entryOf, logged } from '../../core/report/decision-log.ts';
 import { decideReview } from '../../core/report/decision-repository.ts';

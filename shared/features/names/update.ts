@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../../base/chunks.ts';
 import { describeError } from '../../base/describe-error.ts';
-import { namesPaceKey, paceKey } from '../../base/table/keys.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
 import { askForRecords } from '../../core/entity/asking.ts';
 import { batchSize, canLookUp, OddAnswer } from '../../core/entity/database-request.ts';
@@ -9,6 +8,8 @@ import { type Provider, providers } from '../../core/entity/metadata-provider.ts
 import { type Patience, patienceOf, take, takeSoon } from '../../core/entity/pace.ts';
 import { type EntityRecord, recordIn, recordWrites, renewed } from '../../core/entity/record.ts';
 import { writeRecords } from '../../core/entity/write-records.ts';
+import { paceKey } from '../../core/keys.ts';
+import { namesPaceKey } from './kinds.ts';
 import { type Due, postpone, readDue } from './queue.ts';
 
 // The run of every minute that asks the databases for names.

@@ -1,10 +1,10 @@
 // The letter to moderators about what waits. It says how much, and nothing of what people wrote.
 import { authUrl } from '../../base/auth-url.ts';
-import { noticesPaceKey } from '../../base/table/keys.ts';
 import { getItem } from '../../base/table/query.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
 import { countByKind, type DeskKind, newestWait } from '../../core/report/desk.ts';
 import { listModerators } from '../../core/user/user-repository.ts';
+import { noticesPaceKey } from './kinds.ts';
 import type { Letter } from './letter.ts';
 import { longest } from './queue.ts';
 import type { Mailing } from './send.ts';

@@ -1,10 +1,11 @@
 // The letter of every week: the latest reviews, for those who ask for it.
 import { authUrl } from '../../base/auth-url.ts';
-import { contactKey, idIn } from '../../base/table/keys.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { collect, queryIndex } from '../../base/table/query.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
 import { nameOfEntity } from '../../core/entity/entity-type.ts';
 import { findMetadata } from '../../core/entity/metadata.ts';
+import { contactKey } from '../../core/keys.ts';
 import { findListed } from '../../core/review/read-reviews.ts';
 import type { Review } from '../../core/review/review.ts';
 import { twoOfEach } from '../../core/review/review-list.ts';

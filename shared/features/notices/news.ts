@@ -1,9 +1,9 @@
 // The letter about decisions on what a person wrote. It says what that person may see by now.
 import { authUrl } from '../../base/auth-url.ts';
 import { getItems } from '../../base/table/batch.ts';
-import { reviewKey } from '../../base/table/keys.ts';
 import { parseItems } from '../../base/table/parse.ts';
 import { findMetadata } from '../../core/entity/metadata.ts';
+import { reviewKey } from '../../core/keys.ts';
 import { isHeld, isPublic, Review } from '../../core/review/review.ts';
 import { newsName } from '../../core/user/news.ts';
 import type { Notice, NoticeKind } from '../../core/user/notice.ts';

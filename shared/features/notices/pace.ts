@@ -1,11 +1,11 @@
 // The pace of mails: what was sent to an address last, and how it ended.
 import type { Item } from '../../base/table/item.ts';
-import { mailedKey } from '../../base/table/keys.ts';
 import { getItem } from '../../base/table/query.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
 import { epochSeconds } from '../../base/time.ts';
 import { hashOfAddress } from '../../core/user/claimable.ts';
 import type { MailKind } from '../../core/user/mail-kinds.ts';
+import { mailedKey } from './kinds.ts';
 
 /**
  * Milliseconds between two mails of a kind to an address: at most 24 a day for each kind, however

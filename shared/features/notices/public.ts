@@ -1,4 +1,7 @@
 // Mails to members, moderators and owners of accounts.
+
+export { job } from './job.ts';
+export { kinds } from './kinds.ts';
 export { linkStyle, mailPage } from './letter.ts';
 export {
   checkMailServer,

@@ -2,9 +2,9 @@
 import { countMetric } from '../../base/metric.ts';
 import { batchDelete, batchWrite } from '../../base/table/batch.ts';
 import type { Key } from '../../base/table/item.ts';
-import { noticeKey } from '../../base/table/keys.ts';
 import { parseItem } from '../../base/table/parse.ts';
 import { collect, queryItems } from '../../base/table/query.ts';
+import { noticeKey } from '../../core/keys.ts';
 import { Notice, noticeItem, quiet } from '../../core/user/notice.ts';
 
 /** Milliseconds for which news wait for a mail server, at most. */

@@ -1,6 +1,5 @@
 // The run of every minute that sends mails: news, what waits for moderators, and digests.
 
-import { noticesPaceKey } from '../../base/table/keys.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
 import { absentOr } from '../../base/table/write.ts';
 import { patienceOf } from '../../core/entity/pace.ts';
@@ -9,6 +8,7 @@ import { isMailing } from '../../core/user/notice.ts';
 import { readAccountMails, sendAccountMail } from './account-mails.ts';
 import { dueDesk } from './desk.ts';
 import { dueDigests } from './digest.ts';
+import { noticesPaceKey } from './kinds.ts';
 import { MailError, makeMailer } from './mailer.ts';
 import { dueNews } from './news.ts';
 import { noteAttempt } from './queue.ts';

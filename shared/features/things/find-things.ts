@@ -3,14 +3,15 @@ import { invalidRequest } from '../../base/errors.ts';
 import { openCursor, sealCursor } from '../../base/list/cursor.ts';
 import { batchGet } from '../../base/table/batch.ts';
 import { keyString } from '../../base/table/item.ts';
-import { entityKey, namesFrom } from '../../base/table/keys.ts';
 import { collect, queryItems } from '../../base/table/query.ts';
 import type { EntityType } from '../../core/entity/entity-type.ts';
 import { folded, fromJoinedWords, hasWord } from '../../core/entity/folded.ts';
 import { type Entity, type EntityRecord, recordIn, recordKey } from '../../core/entity/record.ts';
 import { isFindable } from '../../core/entity/state.ts';
+import { entityKey } from '../../core/keys.ts';
 import { averageRating, countsIn } from '../../core/review/owner-counts.ts';
 import type { FoundThing } from './found.ts';
+import { namesFrom } from './kinds.ts';
 import { entityOfEntry } from './thing.ts';
 import { levels, shortened, wordsOf } from './words.ts';
 

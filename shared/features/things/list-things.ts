@@ -3,13 +3,14 @@ import { invalidRequest } from '../../base/errors.ts';
 import { openCursor, sealCursor } from '../../base/list/cursor.ts';
 import { batchGet } from '../../base/table/batch.ts';
 import { type Item, keyString } from '../../base/table/item.ts';
-import { entityKey, thingKey } from '../../base/table/keys.ts';
 import { collect, queryItems } from '../../base/table/query.ts';
 import { type EntityType, entityTypes } from '../../core/entity/entity-type.ts';
 import { type EntityRecord, recordIn } from '../../core/entity/record.ts';
+import { entityKey } from '../../core/keys.ts';
 import type { ReviewCounts } from '../../core/review/counts.ts';
 import { averageRating, countsIn } from '../../core/review/owner-counts.ts';
 import type { FoundThing } from './found.ts';
+import { thingKey } from './kinds.ts';
 import type { ThingSort } from './listing.ts';
 import { entityOfEntry } from './thing.ts';
 

@@ -1,9 +1,9 @@
 import type { Item } from '../../base/table/item.ts';
-import { thingKey } from '../../base/table/keys.ts';
 import { type EntityType, entityTypes } from '../../core/entity/entity-type.ts';
 import { type EntityRecord, isByDatabase } from '../../core/entity/record.ts';
 import type { ReviewCounts } from '../../core/review/counts.ts';
 import { averageRating, sumOfRatings } from '../../core/review/owner-counts.ts';
+import { thingKey } from './kinds.ts';
 
 // The places of a thing in the lists of things. Each is an item, sorted by its key.
 

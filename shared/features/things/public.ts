@@ -2,6 +2,7 @@
 export { findMeant, findNamesakes, findThings, mostFound } from './find-things.ts';
 export { type FoundThing, presentThing } from './found.ts';
 export { keepThings } from './keep-things.ts';
+export { kinds } from './kinds.ts';
 export { listMostReviewed, listThings, mostLatest } from './list-things.ts';
 export { prior, type ThingSort, thingSorts } from './listing.ts';
 export { namingPage } from './pages/name-page.ts';

@@ -1,10 +1,11 @@
-import { recordRun } from '../../base/background/last-run.ts';
+import { lastRunKey, recordRun } from '../../base/background/last-run.ts';
 import { chunks } from '../../base/chunks.ts';
 import { type Item, keyString } from '../../base/table/item.ts';
-import { entityKey, idIn, lastRunKey } from '../../base/table/keys.ts';
+import { idIn } from '../../base/table/key-form.ts';
 import { collect, getItem, queryIndex, scanItems } from '../../base/table/query.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
 import { type Entity, entityOf, recordKey, recordSort } from '../../core/entity/record.ts';
+import { entityKey } from '../../core/keys.ts';
 import { countsIn } from '../../core/review/owner-counts.ts';
 import { type Change, changeOf } from './changes.ts';
 import { marksKey } from './rise.ts';

@@ -1,6 +1,6 @@
 import type { Item, Key } from '../../base/table/item.ts';
-import { thingKey } from '../../base/table/keys.ts';
 import type { EntityType } from '../../core/entity/entity-type.ts';
+import { thingKey } from './kinds.ts';
 
 // The mark of a thing that has risen to another level.
 

@@ -1,6 +1,5 @@
 import { batchGet } from '../../base/table/batch.ts';
 import { type Item, type Key, keyString } from '../../base/table/item.ts';
-import { entityKey, metadataKey, thingKey } from '../../base/table/keys.ts';
 import type { EntityType } from '../../core/entity/entity-type.ts';
 import {
   type Entity,
@@ -10,7 +9,9 @@ import {
   recordKey,
 } from '../../core/entity/record.ts';
 import { hasFindableName, isFindable } from '../../core/entity/state.ts';
+import { entityKey, metadataKey } from '../../core/keys.ts';
 import { countsIn } from '../../core/review/owner-counts.ts';
+import { thingKey } from './kinds.ts';
 import { listEntries, listedRecord, type Reviewed } from './listing.ts';
 import { type Rise, riseIn, riseKey } from './rise.ts';
 import { levelOf, levels, wordEntries } from './words.ts';

@@ -1,7 +1,7 @@
 import type { Item } from '../../base/table/item.ts';
-import { nameKey } from '../../base/table/keys.ts';
 import { folded, fromJoinedWords, fromPlace, wordStarts } from '../../core/entity/folded.ts';
 import type { EntityRecord } from '../../core/entity/record.ts';
+import { nameKey } from './kinds.ts';
 
 // The words that a thing is found by: an item for each, in alphabetical order.
 

@@ -1,8 +1,10 @@
 // The mark in the table that a bulk import is running, which alone leaves owners uncounted.
 import { randomUUID } from 'node:crypto';
-import { bulkImportKey, lastRunKey, webhookRunKey } from '../../base/table/keys.ts';
+import { lastRunKey } from '../../base/background/last-run.ts';
 import { getItem, scanItems } from '../../base/table/query.ts';
 import { transact, tryTransact } from '../../base/table/transact.ts';
+import { bulkImportKey } from '../../core/keys.ts';
+import { webhookRunKey } from '../webhooks/public.ts';
 
 /** Is true during a bulk import, and after an interrupted bulk import. */
 export async function isBulkUnfinished(): Promise<boolean> {

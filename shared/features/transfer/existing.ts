@@ -3,7 +3,7 @@ import { chunks } from '../../base/chunks.ts';
 import { pick } from '../../base/pick.ts';
 import { batchGet } from '../../base/table/batch.ts';
 import { type Item, type Key, keyString } from '../../base/table/item.ts';
-import { reviewKey, userKey } from '../../base/table/keys.ts';
+import { reviewKey, userKey } from '../../core/keys.ts';
 import { hasRemains } from '../../core/review/erase.ts';
 import { decidingKeys, remainsKey } from './plan.ts';
 import type { SourcedRecord } from './record.ts';

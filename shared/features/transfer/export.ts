@@ -3,18 +3,18 @@ import * as v from 'valibot';
 import { type License, licenses } from '../../base/licenses.ts';
 import { pick } from '../../base/pick.ts';
 import type { Item } from '../../base/table/item.ts';
-import { caseKey } from '../../base/table/keys.ts';
-import { type ExportedKind, kindNames, kinds } from '../../base/table/kinds.ts';
 import { parseItems } from '../../base/table/parse.ts';
 import { scanItems } from '../../base/table/query.ts';
 import type { EntityType } from '../../core/entity/entity-type.ts';
 import { entityOf, recordIn, stateFields } from '../../core/entity/record.ts';
 import { isPublicName } from '../../core/entity/state.ts';
+import { caseKey } from '../../core/keys.ts';
 import { Case, countReports, queuedIn, Report } from '../../core/review/case.ts';
 import { isPublic } from '../../core/review/review.ts';
 import { type Revision, revisionOf } from '../../core/review/revision.ts';
 import { User } from '../../core/user/user.ts';
 import { type PublicRecord, reviewRecord } from '../changes/public.ts';
+import { type ExportedKind, kindNames, kinds } from '../kinds.ts';
 import { listedIn, Webhook, withoutCursor } from '../webhooks/public.ts';
 import {
   exportedKindOf,

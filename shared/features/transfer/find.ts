@@ -1,5 +1,5 @@
 import type { Item, Key } from '../../base/table/item.ts';
-import { userKey } from '../../base/table/keys.ts';
+import { userKey } from '../../core/keys.ts';
 
 /** Finds an item that exists or is about to be written. */
 export type Find = (key: Key) => Item | undefined;

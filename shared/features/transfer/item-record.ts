@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { pick } from '../../base/pick.ts';
 import { tableDefinition } from '../../base/table/definition.ts';
 import { type Item, type Key, keyString } from '../../base/table/item.ts';
-import { applicationKey, idIn, reviewKey, userKey } from '../../base/table/keys.ts';
-import { type ExportedKind, kindOf, kinds } from '../../base/table/kinds.ts';
+import { idIn } from '../../base/table/key-form.ts';
+import { applicationKey, reviewKey, userKey } from '../../core/keys.ts';
 import { nobody } from '../../core/oauth/grant.ts';
 import { join } from '../../core/review/long-text.ts';
 import { isCount } from '../../core/review/owner-counts.ts';
@@ -13,6 +13,7 @@ import type { Revision } from '../../core/review/revision.ts';
 import { writtenNames } from '../../core/review/written.ts';
 import { Contact, User } from '../../core/user/user.ts';
 import { Vote } from '../../core/vote/vote.ts';
+import { type ExportedKind, kindOf, kinds } from '../kinds.ts';
 import type { FullReviewRecord, RawKind, RawRecord, UserRecord, VoteRecord } from './record.ts';
 
 /**

@@ -2,6 +2,9 @@
 import * as v from 'valibot';
 import { pick } from '../../base/pick.ts';
 import { type Item, type Key, keyString } from '../../base/table/item.ts';
+import { bytesIn, itemsIn } from '../../base/table/merge.ts';
+import { putNew, type Write } from '../../base/table/transact.ts';
+import { EntityRecord } from '../../core/entity/record.ts';
 import {
   addressKey,
   caseKey,
@@ -11,11 +14,7 @@ import {
   reviewKey,
   userKey,
   voteKey,
-} from '../../base/table/keys.ts';
-import { kinds } from '../../base/table/kinds.ts';
-import { bytesIn, itemsIn } from '../../base/table/merge.ts';
-import { putNew, type Write } from '../../base/table/transact.ts';
-import { EntityRecord } from '../../core/entity/record.ts';
+} from '../../core/keys.ts';
 import { oneMore } from '../../core/review/case.ts';
 import { newReview, noVotes, type WholeReview } from '../../core/review/review.ts';
 import { publication } from '../../core/review/review-writes.ts';
@@ -26,6 +25,7 @@ import { isNameTaken, keysOfName } from '../../core/user/moderator-name.ts';
 import { accountWrites } from '../../core/user/name-repository.ts';
 import { readerName, type User, whereAlive } from '../../core/user/user.ts';
 import { importedVote, type Voted } from '../../core/vote/vote-repository.ts';
+import { kinds } from '../kinds.ts';
 import { type Find, hasAccount, isThere } from './find.ts';
 import { factsIn, rawItem, thingsOf } from './item-record.ts';
 import { linkedKeys, planEntity } from './plan-entity.ts';

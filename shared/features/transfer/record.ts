@@ -1,8 +1,8 @@
 // The records of an export, line by line: their schemas, and how a line is read.
 import * as v from 'valibot';
 import { keyString } from '../../base/table/item.ts';
-import { idIn, webhookSlots } from '../../base/table/keys.ts';
-import { type ExportedKind, kinds, placeholder } from '../../base/table/kinds.ts';
+import { idIn } from '../../base/table/key-form.ts';
+import { placeholder } from '../../base/table/kind.ts';
 import {
   AnyTime,
   isVisible,
@@ -13,6 +13,7 @@ import {
 } from '../../base/values.ts';
 import { OperatorEntityType, StoredEntityType } from '../../core/entity/entity-type.ts';
 import { EntityRecord, recordKey } from '../../core/entity/record.ts';
+import { webhookSlots } from '../../core/keys.ts';
 import { Application } from '../../core/oauth/application.ts';
 import { Grant, nobody } from '../../core/oauth/grant.ts';
 import { PersonalToken } from '../../core/oauth/personal-token-repository.ts';
@@ -26,6 +27,7 @@ import { WaitingText } from '../../core/review/waiting.ts';
 import { hasNeeded, writtenNames } from '../../core/review/written.ts';
 import { Contact, Email, StoredEmail, User } from '../../core/user/user.ts';
 import { Vote } from '../../core/vote/vote.ts';
+import { type ExportedKind, kinds } from '../kinds.ts';
 import { namingFields, Proposal } from '../names/public.ts';
 import { Webhook } from '../webhooks/public.ts';
 import { foreignFile } from './foreign-file.ts';

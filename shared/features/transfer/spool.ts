@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Item, type Key, toJson } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/keys.ts';
-import { type ExportedKind, type KindName, kindOf, kinds } from '../../base/table/kinds.ts';
+import { idIn } from '../../base/table/key-form.ts';
+import { type ExportedKind, type KindName, kindOf, kinds } from '../kinds.ts';
 import { exportedKindOf, thingsOf } from './item-record.ts';
 
 /** Items of some kinds are read together with a user or review. */

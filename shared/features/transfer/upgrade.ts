@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { chunks } from '../../base/chunks.ts';
 import type { Item } from '../../base/table/item.ts';
-import { caseKey, entityKey, reviewKey, userKey } from '../../base/table/keys.ts';
 import { scanItems } from '../../base/table/query.ts';
 import { maxActions, transact, type Write } from '../../base/table/transact.ts';
 import { untilUnlocked } from '../../core/aggregates/lock.ts';
 import { rebuildTotals } from '../../core/aggregates/rebuild.ts';
+import { caseKey, entityKey, reviewKey, userKey } from '../../core/keys.ts';
 import { Case, queuedIn } from '../../core/review/case.ts';
 import { moveOfLongText } from '../../core/review/long-text.ts';
 import { isObsolete } from '../../core/review/owner-counts.ts';

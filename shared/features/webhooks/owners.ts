@@ -1,6 +1,6 @@
 import { batchGet } from '../../base/table/batch.ts';
 import { type Item, keyString } from '../../base/table/item.ts';
-import { applicationKey, userKey } from '../../base/table/keys.ts';
+import { applicationKey, userKey } from '../../core/keys.ts';
 import { type Webhook, withTypesFor } from './webhook.ts';
 
 // Owners of webhooks: of an application and its account, which may be gone or blocked.

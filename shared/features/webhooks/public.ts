@@ -1,6 +1,8 @@
 // Webhooks: messages about changes to the receivers of applications.
 export { longestRequest, longestRetryAfter } from './connection.ts';
 export { longestFailing, longestTesting, replayPause } from './decisions.ts';
+export { job } from './job.ts';
+export { kinds, webhookRunKey } from './kinds.ts';
 export { largestBody } from './message.ts';
 export { applicationPage, applicationsPage, registrationPage } from './pages/application-pages.ts';
 export { enteredIn, webhookFields } from './pages/webhook-form.ts';

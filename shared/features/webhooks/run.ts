@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countMetric } from '../../base/metric.ts';
-import { webhookRunKey } from '../../base/table/keys.ts';
 import { collect, queryIndex } from '../../base/table/query.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
 import { markOf, readLogEnd } from '../changes/public.ts';
 import { isDue } from './decisions.ts';
+import { webhookRunKey } from './kinds.ts';
 import { withActiveOwner } from './owners.ts';
 import { Queue } from './queue.ts';
 import { type Run, Subscription, type Tally } from './subscription.ts';

@@ -1,7 +1,7 @@
 import { keysOf } from '../../base/secrets.ts';
-import { webhookKey } from '../../base/table/keys.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
 import { absentOr } from '../../base/table/write.ts';
+import { webhookKey } from '../../core/keys.ts';
 import { newsUpdate } from '../../core/user/news.ts';
 import { type Changed, type LogCursor, markOf } from '../changes/public.ts';
 import { messageAbout, messageAgain } from './compose.ts';

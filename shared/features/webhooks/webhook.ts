@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { pick } from '../../base/pick.ts';
 import type { IndexAttributes } from '../../base/table/item.ts';
-import { webhookKey } from '../../base/table/keys.ts';
 import type { Update } from '../../base/table/transact.ts';
+import { webhookKey } from '../../core/keys.ts';
 import { previousSecret, secretEntries } from '../../core/oauth/application.ts';
 import { type ChangeKind, LogCursor, markOf } from '../changes/public.ts';
 

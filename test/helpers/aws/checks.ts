@@ -1,8 +1,7 @@
 import { groupOf } from '../../../infra/aws/function-groups.ts';
 import type { TableUse } from '../../../infra/aws/table-access.ts';
-import { consumers } from '../../../shared/base/background/consumers.ts';
-import { schedulesOf } from '../../../shared/base/background/schedules.ts';
 import { type Route, routes } from '../../../shared/base/routes.ts';
+import { consumers, schedulesOf } from '../../../shared/features/background.ts';
 
 /** The parts of a CloudFormation template that the checks read. */
 export interface Template {

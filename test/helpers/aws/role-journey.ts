@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { invoke } from '../../../infra/local/invoke.ts';
-import { schedules } from '../../../shared/base/background/schedules.ts';
+import { schedules } from '../../../shared/features/background.ts';
 import type { Browser } from '../browser.ts';
 import { stopClock } from '../clock.ts';
 import { listen } from '../listen.ts';

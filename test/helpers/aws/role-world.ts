@@ -12,8 +12,8 @@ import { openSignInByMail } from '../../../infra/local/sign-in/set-up-sign-in.ts
 import { streamOf } from '../../../infra/local/storage/record-source.ts';
 import { followStream } from '../../../infra/local/storage/stream.ts';
 import { createTable } from '../../../infra/local/storage/table.ts';
-import { consumers } from '../../../shared/base/background/consumers.ts';
 import { type SiteContent, siteFile } from '../../../shared/base/site/content.ts';
+import { consumers } from '../../../shared/features/background.ts';
 import { listen } from '../listen.ts';
 import { functionNameOf } from './checks.ts';
 import { rightsIn, sessionToken, startProxy } from './roles.ts';

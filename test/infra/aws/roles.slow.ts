@@ -39,8 +39,9 @@ const { readItem, scanTable, setAttributes } = await import('../../helpers/items
 const { imports, sourced, textOf } = await import('../../helpers/transfer.ts');
 const { importRecords } = await import('../../../shared/features/transfer/import.ts');
 const { startSession } = await import('../../../shared/pages/session/session.ts');
-const { claimKey, contactKey, identityKey, rankTreeKey, reviewKey, sumsKey } = await import(
-  '../../../shared/base/table/keys.ts'
+const { rankTreeKey, sumsKey } = await import('../../../shared/base/list/keys.ts');
+const { claimKey, contactKey, identityKey, reviewKey } = await import(
+  '../../../shared/core/keys.ts'
 );
 const { databaseTypes } = await import('../../../shared/core/entity/databases.ts');
 const { batchWrite } = await import('../../../shared/base/table/batch.ts');

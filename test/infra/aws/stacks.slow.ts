@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
-import { consumers } from '../../../shared/base/background/consumers.ts';
-import { schedulesOf } from '../../../shared/base/background/schedules.ts';
 import { routes } from '../../../shared/base/routes.ts';
 import { tableDefinition } from '../../../shared/base/table/definition.ts';
+import { consumers, schedulesOf } from '../../../shared/features/background.ts';
 import {
   circles,
   excessRights,

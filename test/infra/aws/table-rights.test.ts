@@ -1,6 +1,6 @@
 import type { TableUse } from '../../../infra/aws/table-access.ts';
 import { tableRights } from '../../../infra/aws/table-rights.ts';
-import { kinds } from '../../../shared/base/table/kinds.ts';
+import { kinds } from '../../../shared/features/kinds.ts';
 import { isLike } from '../../helpers/aws/roles.ts';
 
 const arn = 'arn:aws:dynamodb:eu-central-1:123456789012:table/reviews';

@@ -1,5 +1,5 @@
 import { followClock } from '../../../infra/local/schedule.ts';
-import type { Schedule } from '../../../shared/base/background/schedules.ts';
+import type { Schedule } from '../../../shared/base/background/schedule.ts';
 import { silence } from '../../helpers/console.ts';
 
 const daily: Schedule = { operation: 'sweep', runs: { hour: 0, minute: 15 }, table: 'write' };

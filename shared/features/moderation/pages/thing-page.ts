@@ -3,7 +3,6 @@
 import { html } from 'hono/html';
 import { authUrl } from '../../../base/auth-url.ts';
 import { notFound } from '../../../base/errors.ts';
-import { entityKey } from '../../../base/table/keys.ts';
 import { getItem } from '../../../base/table/query.ts';
 import { nameOfEntity, nameOfEntityType } from '../../../core/entity/entity-type.ts';
 import { findMetadata, type KnownEntity, knownEntity } from '../../../core/entity/metadata.ts';
@@ -15,6 +14,7 @@ import {
   isSettled,
   readRecord,
 } from '../../../core/entity/record.ts';
+import { entityKey } from '../../../core/keys.ts';
 import { countsIn } from '../../../core/review/owner-counts.ts';
 import type { User } from '../../../core/user/user.ts';
 import { findUsers } from '../../../core/user/user-repository.ts';

@@ -1,6 +1,6 @@
 import { descend, entriesToFill } from '../../../../shared/base/list/descend.ts';
+import { rankTreeKey } from '../../../../shared/base/list/keys.ts';
 import { keyString } from '../../../../shared/base/table/item.ts';
-import { rankTreeKey } from '../../../../shared/base/table/keys.ts';
 import { setAttributes } from '../../../helpers/items.ts';
 
 test('a page after a cursor goes on into the next slots, however many entries lie around it', async () => {

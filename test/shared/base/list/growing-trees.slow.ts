@@ -1,6 +1,7 @@
 import { handler as updateAggregates } from '../../../../functions/background/update-aggregates.ts';
+import { rankTreeKey } from '../../../../shared/base/list/keys.ts';
 import type { Key } from '../../../../shared/base/table/item.ts';
-import { countsKey, entityKey, rankTreeKey } from '../../../../shared/base/table/keys.ts';
+import { countsKey, entityKey } from '../../../../shared/core/keys.ts';
 import { readItem, setAttributes } from '../../../helpers/items.ts';
 import { aggregateDifferences } from '../../../helpers/recount.ts';
 import { afterSend } from '../../../helpers/sends.ts';

@@ -1,5 +1,5 @@
-import { entityKey } from '../../../../shared/base/table/keys.ts';
 import { rebuildTotals } from '../../../../shared/core/aggregates/rebuild.ts';
+import { entityKey } from '../../../../shared/core/keys.ts';
 import { setHidden } from '../../../../shared/core/report/decision-repository.ts';
 import { choices } from '../../../helpers/choices.ts';
 import { readItem } from '../../../helpers/items.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { popularityOf, popularityRank } from '../../../../shared/base/list/popularity-rank.ts';
 import {
   boundsOf,
   type Counter,
   countersOf,
   isLeaf,
 } from '../../../../shared/base/list/rank-tree.ts';
-import { popularityOf, popularityRank } from '../../../../shared/base/table/keys.ts';
 
 /** Returns the children from the root to the leaf that counts an entry, by popularity. */
 function pathOf(time: number, popularity: number) {

@@ -1,6 +1,6 @@
 import { languages } from '../../../../shared/base/languages.ts';
+import { totalKey } from '../../../../shared/base/list/keys.ts';
 import { metered } from '../../../../shared/base/table/budget.ts';
-import { totalKey } from '../../../../shared/base/table/keys.ts';
 import {
   countReviews,
   listReviews,

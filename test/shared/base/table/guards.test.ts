@@ -1,6 +1,8 @@
 import { hash, randomUUID } from 'node:crypto';
 import { batchWrite } from '../../../../shared/base/table/batch.ts';
 import type { Item, Key } from '../../../../shared/base/table/item.ts';
+import { tryUpdate } from '../../../../shared/base/table/transact.ts';
+import { waitInLine } from '../../../../shared/core/entity/pace.ts';
 import {
   addressKey,
   applicationKey,
@@ -13,16 +15,13 @@ import {
   entityKey,
   grantKey,
   identityKey,
-  laneKey,
   paceKey,
   projectionKey,
   reviewKey,
   userKey,
   voteKey,
   webhookKey,
-} from '../../../../shared/base/table/keys.ts';
-import { tryUpdate } from '../../../../shared/base/table/transact.ts';
-import { waitInLine } from '../../../../shared/core/entity/pace.ts';
+} from '../../../../shared/core/keys.ts';
 import {
   deleteApplication,
   eraseGrants,
@@ -40,6 +39,7 @@ import { newsUpdate } from '../../../../shared/core/user/news.ts';
 import { findUser, getUser, markRead } from '../../../../shared/core/user/user-repository.ts';
 import { detachIdentity } from '../../../../shared/features/account/detach-identity.ts';
 import { linkIdentity } from '../../../../shared/features/account/link.ts';
+import { laneKey } from '../../../../shared/features/changes/kinds.ts';
 import { laneOf, logChanges } from '../../../../shared/features/changes/log.ts';
 import { decideUser } from '../../../../shared/features/moderation/account-decisions.ts';
 import { allowReview } from '../../../../shared/features/moderation/hidden-claims.ts';

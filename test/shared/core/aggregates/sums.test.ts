@@ -1,8 +1,8 @@
 import '../../../helpers/engine.ts';
 import { handler } from '../../../../functions/background/update-aggregates.ts';
+import { sumsKey, totalKey } from '../../../../shared/base/list/keys.ts';
 import { batchDelete } from '../../../../shared/base/table/batch.ts';
 import { metered } from '../../../../shared/base/table/budget.ts';
-import { sumsKey, totalKey } from '../../../../shared/base/table/keys.ts';
 import { transact } from '../../../../shared/base/table/transact.ts';
 import { addDeferred, defer } from '../../../../shared/core/aggregates/defer.ts';
 import { copySums } from '../../../../shared/core/aggregates/sums.ts';

@@ -1,6 +1,6 @@
 import type { ApiError } from '../../../../shared/base/errors.ts';
 import { batchWrite } from '../../../../shared/base/table/batch.ts';
-import { applicationKey, grantKey, userKey } from '../../../../shared/base/table/keys.ts';
+import { applicationKey, grantKey, userKey } from '../../../../shared/core/keys.ts';
 import {
   deleteApplication,
   findApplication,

@@ -1,4 +1,4 @@
-import { grantKey } from '../../../../shared/base/table/keys.ts';
+import { grantKey } from '../../../../shared/core/keys.ts';
 import {
   deleteGrant,
   insertGrant,

@@ -1,5 +1,5 @@
-import { caseKey, reviewKey, userKey } from '../../../../shared/base/table/keys.ts';
 import { collect, queryIndex } from '../../../../shared/base/table/query.ts';
+import { caseKey, reviewKey, userKey } from '../../../../shared/core/keys.ts';
 import { listDecisions } from '../../../../shared/core/report/decision-log.ts';
 import { appeal, decideReview } from '../../../../shared/core/report/decision-repository.ts';
 import { eraseReport, insertReport } from '../../../../shared/core/report/report-repository.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { entityKey } from '../../../../shared/base/table/keys.ts';
+import { entityKey } from '../../../../shared/core/keys.ts';
 import { setHidden } from '../../../../shared/core/report/decision-repository.ts';
 import { readItem, setAttributes } from '../../../helpers/items.ts';
 import { differences } from '../../../helpers/recount.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { metered } from '../../../../shared/base/table/budget.ts';
-import { caseKey, claimKey, countsKey, reviewKey } from '../../../../shared/base/table/keys.ts';
+import { caseKey, claimKey, countsKey, reviewKey } from '../../../../shared/core/keys.ts';
 import { listDecisions } from '../../../../shared/core/report/decision-log.ts';
 import { appeal, setHidden } from '../../../../shared/core/report/decision-repository.ts';
 import { insertReview } from '../../../../shared/core/review/review-repository.ts';

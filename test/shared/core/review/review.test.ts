@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { reviewKey } from '../../../../shared/base/table/keys.ts';
+import { reviewKey } from '../../../../shared/core/keys.ts';
 import { kindOf, type Review, readKind } from '../../../../shared/core/review/review.ts';
 import { readItem } from '../../../helpers/items.ts';
 import { sizeOf } from '../../../helpers/sizes.ts';

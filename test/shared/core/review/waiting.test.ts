@@ -4,7 +4,7 @@ import {
   reviewKey,
   userKey,
   waitingKey,
-} from '../../../../shared/base/table/keys.ts';
+} from '../../../../shared/core/keys.ts';
 import { listDecisions } from '../../../../shared/core/report/decision-log.ts';
 import { setHidden } from '../../../../shared/core/report/decision-repository.ts';
 import { findLeftovers } from '../../../../shared/features/account/erase-leftovers.ts';

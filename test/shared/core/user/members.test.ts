@@ -1,4 +1,4 @@
-import { userKey } from '../../../../shared/base/table/keys.ts';
+import { userKey } from '../../../../shared/core/keys.ts';
 import { mayJoin, readMembers } from '../../../../shared/core/user/members.ts';
 import { findOrCreateUser } from '../../../../shared/features/account/identity-repository.ts';
 import { readItem } from '../../../helpers/items.ts';

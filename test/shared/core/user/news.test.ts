@@ -1,5 +1,5 @@
-import { userKey } from '../../../../shared/base/table/keys.ts';
 import { tryUpdate } from '../../../../shared/base/table/transact.ts';
+import { userKey } from '../../../../shared/core/keys.ts';
 import { newsUpdate } from '../../../../shared/core/user/news.ts';
 import { readItem } from '../../../helpers/items.ts';
 import { beginErasure, makeUser } from '../../../helpers/world.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { loadFunction } from '../../../../infra/local/invoke.ts';
 import { routes } from '../../../../shared/base/routes.ts';
-import { contactKey, userKey } from '../../../../shared/base/table/keys.ts';
+import { contactKey, userKey } from '../../../../shared/core/keys.ts';
 import { insertAuthorizationRequest } from '../../../../shared/core/oauth/authorization-repository.ts';
 import { createPersonalToken } from '../../../../shared/core/oauth/personal-token-repository.ts';
 import { decideReview } from '../../../../shared/core/report/decision-repository.ts';

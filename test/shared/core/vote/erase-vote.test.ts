@@ -1,4 +1,4 @@
-import { reviewKey, userKey, voteKey } from '../../../../shared/base/table/keys.ts';
+import { reviewKey, userKey, voteKey } from '../../../../shared/core/keys.ts';
 import { eraseVote } from '../../../../shared/core/vote/vote-repository.ts';
 import { readItem, setAttributes } from '../../../helpers/items.ts';
 import { makeUser } from '../../../helpers/world.ts';

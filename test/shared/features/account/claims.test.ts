@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { Item } from '../../../../shared/base/table/item.ts';
-import { addressKey, contactKey } from '../../../../shared/base/table/keys.ts';
+import { addressKey, contactKey } from '../../../../shared/core/keys.ts';
 import { allDecisions } from '../../../../shared/core/report/decision-log.ts';
 import { hashOfAddress } from '../../../../shared/core/user/claimable.ts';
 import type { Identity } from '../../../../shared/core/user/identity.ts';

@@ -2,11 +2,12 @@ import { BatchGetCommand, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb
 import type { DynamoDBRecord } from 'aws-lambda';
 import { handler as eraser } from '../../../../functions/background/eraser.ts';
 import { handler as updateAggregates } from '../../../../functions/background/update-aggregates.ts';
-import { type Consumer, consumers, isFor } from '../../../../shared/base/background/consumers.ts';
+import { type Consumer, isFor } from '../../../../shared/base/background/consumer.ts';
 import { batchWrite } from '../../../../shared/base/table/batch.ts';
 import { type Item, keyString } from '../../../../shared/base/table/item.ts';
 import { insertGrant } from '../../../../shared/core/oauth/grant-repository.ts';
 import { setHidden } from '../../../../shared/core/report/decision-repository.ts';
+import { consumers } from '../../../../shared/features/background.ts';
 import { silence } from '../../../helpers/console.ts';
 import { scanTable } from '../../../helpers/items.ts';
 import { makeClient, makeCode } from '../../../helpers/oauth-client.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { batchDelete, batchWrite } from '../../../../shared/base/table/batch.ts';
+import { placeholder } from '../../../../shared/base/table/kind.ts';
 import {
   applicationKey,
   decisionKey,
@@ -7,18 +8,13 @@ import {
   reviewKey,
   userKey,
   webhookKey,
-} from '../../../../shared/base/table/keys.ts';
-import {
-  type KindName,
-  kindNames,
-  kinds,
-  placeholder,
-} from '../../../../shared/base/table/kinds.ts';
+} from '../../../../shared/core/keys.ts';
 import {
   eraseLeftovers,
   findLeftovers,
   type Leftovers,
 } from '../../../../shared/features/account/erase-leftovers.ts';
+import { type KindName, kindNames, kinds } from '../../../../shared/features/kinds.ts';
 import { insertWebhook } from '../../../../shared/features/webhooks/webhook-repository.ts';
 import { readItem } from '../../../helpers/items.ts';
 import { makeClient } from '../../../helpers/oauth-client.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { contactKey } from '../../../../shared/base/table/keys.ts';
+import { contactKey } from '../../../../shared/core/keys.ts';
 import { listGrants } from '../../../../shared/core/oauth/grant-repository.ts';
 import { createPersonalToken } from '../../../../shared/core/oauth/personal-token-repository.ts';
 import type { Identity } from '../../../../shared/core/user/identity.ts';

@@ -1,6 +1,6 @@
 import { handler as getHealth } from '../../../../functions/api/get-health.ts';
 import { handler as sendHeartbeat } from '../../../../functions/background/send-heartbeat.ts';
-import { lastRunKey } from '../../../../shared/base/table/keys.ts';
+import { lastRunKey } from '../../../../shared/base/background/last-run.ts';
 import { expectKeys } from '../../../../shared/features/health/public.ts';
 import { stopClock } from '../../../helpers/clock.ts';
 import { countMetrics, silence } from '../../../helpers/console.ts';

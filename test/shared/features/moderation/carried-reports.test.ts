@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { batchDelete } from '../../../../shared/base/table/batch.ts';
 import type { Item } from '../../../../shared/base/table/item.ts';
-import {
-  caseKey,
-  claimKey,
-  entityKey,
-  reviewKey,
-  userKey,
-} from '../../../../shared/base/table/keys.ts';
 import { collect } from '../../../../shared/base/table/query.ts';
+import { caseKey, claimKey, entityKey, reviewKey, userKey } from '../../../../shared/core/keys.ts';
 import { decideReview } from '../../../../shared/core/report/decision-repository.ts';
 import { listReports } from '../../../../shared/core/report/report-repository.ts';
 import { finishDeletion } from '../../../../shared/core/review/review-repository.ts';

@@ -1,7 +1,7 @@
 import { batchDelete, batchWrite } from '../../../../shared/base/table/batch.ts';
 import type { Item } from '../../../../shared/base/table/item.ts';
-import { caseKey, decisionKey, reportKey } from '../../../../shared/base/table/keys.ts';
 import { collect } from '../../../../shared/base/table/query.ts';
+import { caseKey, decisionKey, reportKey } from '../../../../shared/core/keys.ts';
 import type { Decision } from '../../../../shared/core/report/decision.ts';
 import { appeal, decideReview } from '../../../../shared/core/report/decision-repository.ts';
 import {

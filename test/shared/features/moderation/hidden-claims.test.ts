@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { batchWrite } from '../../../../shared/base/table/batch.ts';
-import { claimKey, identityKey, reviewKey, userKey } from '../../../../shared/base/table/keys.ts';
 import { collect, queryItems } from '../../../../shared/base/table/query.ts';
+import { claimKey, identityKey, reviewKey, userKey } from '../../../../shared/core/keys.ts';
 import { listDecisions } from '../../../../shared/core/report/decision-log.ts';
 import { setHidden } from '../../../../shared/core/report/decision-repository.ts';
 import { hiddenClaimItem, markOf } from '../../../../shared/core/review/hidden-claim.ts';

@@ -2,14 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { pick } from '../../../../shared/base/pick.ts';
 import type { Item } from '../../../../shared/base/table/item.ts';
-import {
-  caseKey,
-  countsKey,
-  dailyVotesKey,
-  proposalKey,
-  reviewKey,
-  userKey,
-} from '../../../../shared/base/table/keys.ts';
 import { transact } from '../../../../shared/base/table/transact.ts';
 import {
   type Entity,
@@ -18,6 +10,13 @@ import {
   recordWrites,
 } from '../../../../shared/core/entity/record.ts';
 import { writeRecords } from '../../../../shared/core/entity/write-records.ts';
+import {
+  caseKey,
+  countsKey,
+  dailyVotesKey,
+  reviewKey,
+  userKey,
+} from '../../../../shared/core/keys.ts';
 import type { Decision } from '../../../../shared/core/report/decision.ts';
 import { entryOf, listDecisions, logEntry } from '../../../../shared/core/report/decision-log.ts';
 import {
@@ -32,6 +31,7 @@ import {
 } from '../../../../shared/features/account/erase-leftovers.ts';
 import { decideUser } from '../../../../shared/features/moderation/account-decisions.ts';
 import { runsOf, undoAll } from '../../../../shared/features/moderation/undo-all.ts';
+import { proposalKey } from '../../../../shared/features/names/kinds.ts';
 import { confirmName } from '../../../../shared/features/names/record-decisions.ts';
 import { importRecords } from '../../../../shared/features/transfer/import.ts';
 import { stopClock } from '../../../helpers/clock.ts';

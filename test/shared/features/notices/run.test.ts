@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { measure, measureRun } from '../../../../bin/bench/measure.ts';
 import { batchDelete, batchWrite } from '../../../../shared/base/table/batch.ts';
 import { metered } from '../../../../shared/base/table/budget.ts';
+import { collect, queryItems } from '../../../../shared/base/table/query.ts';
+import { tryUpdate } from '../../../../shared/base/table/transact.ts';
 import {
   accountMailKey,
   contactKey,
   noticeKey,
   reviewKey,
   userKey,
-} from '../../../../shared/base/table/keys.ts';
-import { collect, queryItems } from '../../../../shared/base/table/query.ts';
-import { tryUpdate } from '../../../../shared/base/table/transact.ts';
+} from '../../../../shared/core/keys.ts';
 import { appeal } from '../../../../shared/core/report/decision-repository.ts';
 import { setMails } from '../../../../shared/core/user/mails.ts';
 import { setModerator } from '../../../../shared/core/user/name-repository.ts';

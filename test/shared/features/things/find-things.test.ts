@@ -4,7 +4,6 @@ import { describe, expect, test } from '@jest/globals';
 import { measureRun } from '../../../../bin/bench/measure.ts';
 import { sealCursor } from '../../../../shared/base/list/cursor.ts';
 import { batchDelete } from '../../../../shared/base/table/batch.ts';
-import { entityKey } from '../../../../shared/base/table/keys.ts';
 import { transact } from '../../../../shared/base/table/transact.ts';
 import type { EntityType } from '../../../../shared/core/entity/entity-type.ts';
 import {
@@ -13,6 +12,7 @@ import {
   recordKey,
   recordWrites,
 } from '../../../../shared/core/entity/record.ts';
+import { entityKey } from '../../../../shared/core/keys.ts';
 import { auditPartitions } from '../../../../shared/features/audit/audit.ts';
 import { findThings } from '../../../../shared/features/things/find-things.ts';
 import { rebuildThings } from '../../../../shared/features/things/rebuild-things.ts';

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import type { DynamoDBRecord } from 'aws-lambda';
+import { lastRunKey } from '../../../../shared/base/background/last-run.ts';
 import { batchDelete, batchWrite } from '../../../../shared/base/table/batch.ts';
-import { lastRunKey } from '../../../../shared/base/table/keys.ts';
 import { transact } from '../../../../shared/base/table/transact.ts';
 import { type EntityRecord, recordKey } from '../../../../shared/core/entity/record.ts';
 import { setHidden } from '../../../../shared/core/report/decision-repository.ts';

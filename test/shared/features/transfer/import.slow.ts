@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomNumbers } from '../../../../bin/random.ts';
 import { type Item, keyString } from '../../../../shared/base/table/item.ts';
-import { contactKey, entityKey, reviewKey, userKey } from '../../../../shared/base/table/keys.ts';
+import { contactKey, entityKey, reviewKey, userKey } from '../../../../shared/core/keys.ts';
 import { importRecords } from '../../../../shared/features/transfer/import.ts';
 import type {
   FullReviewRecord,

@@ -8,7 +8,7 @@ import { enterEmptyTable } from '../../../helpers/table.ts';
 const mood = v.optional(v.picklist(['calm', 'cross']));
 Object.assign(Vote.entries, { mood });
 
-const { voteKey } = await import('../../../../shared/base/table/keys.ts');
+const { voteKey } = await import('../../../../shared/core/keys.ts');
 const { importRecords } = await import('../../../../shared/features/transfer/import.ts');
 const { makeUsers } = await import('../../../helpers/world.ts');
 const { readItem, setAttributes } = await import('../../../helpers/items.ts');

@@ -4,7 +4,7 @@ import { addIndexes, createTable } from '../../../../infra/local/storage/table.t
 import { batchWrite } from '../../../../shared/base/table/batch.ts';
 import { table, tableName } from '../../../../shared/base/table/client.ts';
 import type { Key } from '../../../../shared/base/table/item.ts';
-import { rebuildKeys } from '../../../../shared/base/table/keys.ts';
+import { rebuildKeys } from '../../../../shared/core/keys.ts';
 import { appeal } from '../../../../shared/core/report/decision-repository.ts';
 import { upgradeTable } from '../../../../shared/features/transfer/upgrade.ts';
 import { silence } from '../../../helpers/console.ts';

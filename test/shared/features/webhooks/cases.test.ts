@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { webhookKey } from '../../../../shared/base/table/keys.ts';
 import { contributionOf } from '../../../../shared/core/aggregates/contribution.ts';
+import { webhookKey } from '../../../../shared/core/keys.ts';
 import { appeal } from '../../../../shared/core/report/decision-repository.ts';
 import { setModerator } from '../../../../shared/core/user/name-repository.ts';
 import { isPublicChange } from '../../../../shared/features/changes/logged-change.ts';

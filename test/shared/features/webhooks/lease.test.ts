@@ -1,5 +1,5 @@
 import { handler as sendWebhooks } from '../../../../functions/background/send-webhooks.ts';
-import { webhookKey } from '../../../../shared/base/table/keys.ts';
+import { webhookKey } from '../../../../shared/core/keys.ts';
 import { testWebhook } from '../../../../shared/features/webhooks/webhook-actions.ts';
 import { stopClock } from '../../../helpers/clock.ts';
 import { readItem, setAttributes } from '../../../helpers/items.ts';

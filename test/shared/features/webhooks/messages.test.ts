@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { handler as sendWebhooks } from '../../../../functions/background/send-webhooks.ts';
 import { batchDelete, batchWrite } from '../../../../shared/base/table/batch.ts';
 import { table } from '../../../../shared/base/table/client.ts';
-import { applicationKey, webhookKey } from '../../../../shared/base/table/keys.ts';
+import { applicationKey, webhookKey } from '../../../../shared/core/keys.ts';
 import {
   deleteGrant,
   deleteGrants,

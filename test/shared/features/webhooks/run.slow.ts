@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { handler as sendWebhooks } from '../../../../functions/background/send-webhooks.ts';
 import { batchWrite } from '../../../../shared/base/table/batch.ts';
-import { applicationKey, webhookKey } from '../../../../shared/base/table/keys.ts';
+import { applicationKey, webhookKey } from '../../../../shared/core/keys.ts';
 import { logChanges, readLogEnd } from '../../../../shared/features/changes/log.ts';
 import { readHealth } from '../../../../shared/features/health/health.ts';
 import { listedIn, type Webhook } from '../../../../shared/features/webhooks/webhook.ts';

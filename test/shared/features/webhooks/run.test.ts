@@ -2,7 +2,7 @@ import '../../../helpers/engine.ts';
 import { measureRun } from '../../../../bin/bench/measure.ts';
 import { handler as sendWebhooks } from '../../../../functions/background/send-webhooks.ts';
 import { batchDelete } from '../../../../shared/base/table/batch.ts';
-import { userKey, webhookKey } from '../../../../shared/base/table/keys.ts';
+import { userKey, webhookKey } from '../../../../shared/core/keys.ts';
 import { setHidden } from '../../../../shared/core/report/decision-repository.ts';
 import { beginEpoch, laneOf, logChanges } from '../../../../shared/features/changes/log.ts';
 import { readHealth } from '../../../../shared/features/health/health.ts';

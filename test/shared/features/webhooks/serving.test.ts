@@ -1,6 +1,6 @@
 import { measureRun } from '../../../../bin/bench/measure.ts';
 import { handler as sendWebhooks } from '../../../../functions/background/send-webhooks.ts';
-import { webhookKey } from '../../../../shared/base/table/keys.ts';
+import { webhookKey } from '../../../../shared/core/keys.ts';
 import { decideUser } from '../../../../shared/features/moderation/account-decisions.ts';
 import { pauseWebhook } from '../../../../shared/features/webhooks/webhook-actions.ts';
 import { setAttributes } from '../../../helpers/items.ts';

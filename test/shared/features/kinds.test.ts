@@ -1,66 +1,53 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { recordRun } from '../../../../shared/base/background/last-run.ts';
-import { batchDelete } from '../../../../shared/base/table/batch.ts';
-import type { Item, Key } from '../../../../shared/base/table/item.ts';
-import {
-  changesKey,
-  grantKey,
-  idIn,
-  revisionKey,
-  webhookKey,
-} from '../../../../shared/base/table/keys.ts';
-import {
-  idsIn,
-  type Kind,
-  type KindName,
-  kindNames,
-  kindOf,
-  kinds,
-} from '../../../../shared/base/table/kinds.ts';
-import { readRecord } from '../../../../shared/core/entity/record.ts';
-import { searchEntities } from '../../../../shared/core/entity/search.ts';
-import { findApplication } from '../../../../shared/core/oauth/application-repository.ts';
-import { deleteReview } from '../../../../shared/core/review/review-repository.ts';
-import { setMails } from '../../../../shared/core/user/mails.ts';
-import { setModerator } from '../../../../shared/core/user/name-repository.ts';
-import type { User } from '../../../../shared/core/user/user.ts';
-import { findUser } from '../../../../shared/core/user/user-repository.ts';
-import {
-  eraseLeftovers,
-  findLeftovers,
-} from '../../../../shared/features/account/erase-leftovers.ts';
-import { readOwnData } from '../../../../shared/features/account/export.ts';
-import { findOrCreateUser } from '../../../../shared/features/account/identity-repository.ts';
-import { moveIdentity } from '../../../../shared/features/account/move-identity.ts';
-import { check } from '../../../../shared/features/audit/check.ts';
-import { Snapshot } from '../../../../shared/features/audit/snapshot.ts';
-import { readTable } from '../../../../shared/features/bring/read-table.ts';
-import { takeFile } from '../../../../shared/features/bring/take-file.ts';
-import { beginEpoch } from '../../../../shared/features/changes/log.ts';
-import { correctName } from '../../../../shared/features/names/correction.ts';
-import { updateNames } from '../../../../shared/features/names/update.ts';
-import { sendNotices } from '../../../../shared/features/notices/run.ts';
-import { beginBulk } from '../../../../shared/features/transfer/bulk.ts';
-import { importRecords } from '../../../../shared/features/transfer/import.ts';
-import { recordSending } from '../../../../shared/features/webhooks/run.ts';
-import { insertWebhook } from '../../../../shared/features/webhooks/webhook-repository.ts';
-import { silence } from '../../../helpers/console.ts';
-import { scanTable } from '../../../helpers/items.ts';
-import { type Client, makeCode } from '../../../helpers/oauth-client.ts';
-import { root } from '../../../helpers/service.ts';
-import { expectSmallItems } from '../../../helpers/sizes.ts';
-import { applyStream } from '../../../helpers/stream.ts';
-import { enterEmptyTable } from '../../../helpers/table.ts';
+import { recordRun } from '../../../shared/base/background/last-run.ts';
+import { batchDelete } from '../../../shared/base/table/batch.ts';
+import type { Item, Key } from '../../../shared/base/table/item.ts';
+import { idIn } from '../../../shared/base/table/key-form.ts';
+import type { Kind } from '../../../shared/base/table/kind.ts';
+import { readRecord } from '../../../shared/core/entity/record.ts';
+import { searchEntities } from '../../../shared/core/entity/search.ts';
+import { grantKey, revisionKey, webhookKey } from '../../../shared/core/keys.ts';
+import { findApplication } from '../../../shared/core/oauth/application-repository.ts';
+import { deleteReview } from '../../../shared/core/review/review-repository.ts';
+import { setMails } from '../../../shared/core/user/mails.ts';
+import { setModerator } from '../../../shared/core/user/name-repository.ts';
+import type { User } from '../../../shared/core/user/user.ts';
+import { findUser } from '../../../shared/core/user/user-repository.ts';
+import { eraseLeftovers, findLeftovers } from '../../../shared/features/account/erase-leftovers.ts';
+import { readOwnData } from '../../../shared/features/account/export.ts';
+import { findOrCreateUser } from '../../../shared/features/account/identity-repository.ts';
+import { moveIdentity } from '../../../shared/features/account/move-identity.ts';
+import { check } from '../../../shared/features/audit/check.ts';
+import { Snapshot } from '../../../shared/features/audit/snapshot.ts';
+import { readTable } from '../../../shared/features/bring/read-table.ts';
+import { takeFile } from '../../../shared/features/bring/take-file.ts';
+import { changesKey } from '../../../shared/features/changes/kinds.ts';
+import { beginEpoch } from '../../../shared/features/changes/log.ts';
+import { idsIn, type KindName, kindNames, kindOf, kinds } from '../../../shared/features/kinds.ts';
+import { correctName } from '../../../shared/features/names/correction.ts';
+import { updateNames } from '../../../shared/features/names/update.ts';
+import { sendNotices } from '../../../shared/features/notices/run.ts';
+import { beginBulk } from '../../../shared/features/transfer/bulk.ts';
+import { importRecords } from '../../../shared/features/transfer/import.ts';
+import { recordSending } from '../../../shared/features/webhooks/run.ts';
+import { insertWebhook } from '../../../shared/features/webhooks/webhook-repository.ts';
+import { silence } from '../../helpers/console.ts';
+import { scanTable } from '../../helpers/items.ts';
+import { type Client, makeCode } from '../../helpers/oauth-client.ts';
+import { root } from '../../helpers/service.ts';
+import { expectSmallItems } from '../../helpers/sizes.ts';
+import { applyStream } from '../../helpers/stream.ts';
+import { enterEmptyTable } from '../../helpers/table.ts';
 import {
   exported,
   recordTime,
   reviewRecord,
   revisionRecord,
   sourced,
-} from '../../../helpers/transfer.ts';
-import { makeGrant, makeUsers, newWork, signIn, text } from '../../../helpers/world.ts';
+} from '../../helpers/transfer.ts';
+import { makeGrant, makeUsers, newWork, signIn, text } from '../../helpers/world.ts';
 
 /** Writes one of every kind of item. Returns all items. */
 async function live() {

@@ -1,8 +1,6 @@
 import type { Route, Within } from '../routes.ts';
 import type { Item } from '../table/item.ts';
 
-// The Lambdas that follow the table's stream, and the records that each reads.
-
 /** A Lambda that reads records of the table's stream. */
 export interface Consumer {
   operation: string;
@@ -23,61 +21,19 @@ export interface RecordKind {
   only?: 'INSERT' | 'REMOVE' | { has: string };
 }
 
-/**
- * Sort key of the item that a job writes every minute. Its record passes through each consumer,
- * which shows that the consumer works.
- */
-const heartbeat = 'DONE#heartbeat';
-
-export const consumers: readonly Consumer[] = [
-  {
-    operation: 'update-aggregates',
-    table: 'write',
-    within: 'lists',
-    // Larger batches need fewer writes a change. 1,000 keep up with any load that the table takes.
-    batchSize: 1000,
-    records: [
-      // Names of entities are indexed and logged, and counts move things in their lists. Cases that
-      // open, and proposals, are logged.
-      { sortKeys: ['REVIEW', 'METADATA', 'ENTITY', 'CASE', 'PROPOSAL#', heartbeat] },
-      // Other changes of users, such as karma, do not affect totals.
-      { sortKeys: ['USER'], only: 'INSERT' },
-      { sortKeys: ['USER'], only: 'REMOVE' },
-      { sortKeys: ['USER'], only: { has: 'deleted_at' } },
-      // The end of a grant, which the application learns by its webhook. A mapping takes five.
-      { sortKeys: ['GRANT#'], only: 'REMOVE' },
-    ],
-  },
-  {
-    operation: 'eraser',
-    table: 'write',
-    batchSize: 100,
-    records: [
-      // A mapping takes five filters.
-      { sortKeys: ['REVIEW', 'USER'], only: 'REMOVE' },
-      { sortKeys: ['REVIEW', 'USER'], only: { has: 'deleted_at' } },
-      // Only deletions and revocations matter. Unfiltered, because applications rarely change.
-      { sortKeys: ['APP', heartbeat] },
-      { sortKeys: ['USER'], only: { has: 'hiding' } },
-      // Files of reviews that people bring, as long as there is something to do.
-      { sortKeys: ['FILE#'], only: { has: 'task' } },
-    ],
-  },
-];
-
 /** Returns true if the consumer reads this record, as the event source mapping on AWS does. */
 export function isFor(consumer: Consumer, { eventName, dynamodb }: StreamRecord): boolean {
   return reads(consumer, `${dynamodb?.Keys?.sk?.S}`, eventName, () => dynamodb?.NewImage);
 }
 
-/** Returns true if any consumer reads the record of a change. */
-export function isFollowed({
-  before,
-  after,
-}: {
+/** An item before and after a write. */
+interface Change {
   before?: Item | undefined;
   after?: Item | undefined;
-}): boolean {
+}
+
+/** Returns true if any of these consumers reads the record of a change. */
+export function isReadByAny(consumers: readonly Consumer[], { before, after }: Change): boolean {
   const name = before === undefined ? 'INSERT' : 'MODIFY';
   const sortKey = `${(after ?? before)?.sk}`;
   return consumers.some((each) => reads(each, sortKey, after ? name : 'REMOVE', () => after));

@@ -1,6 +1,6 @@
-import type { Within } from '../routes.ts';
-import type { IndexScope } from './definition.ts';
-import type { Item, Key } from './item.ts';
+import { lastRunKey } from '../base/background/last-run.ts';
+import { sumsKey, totalKey } from '../base/list/keys.ts';
+import type { Kind } from '../base/table/kind.ts';
 import {
   accountMailKey,
   addressKey,
@@ -8,7 +8,6 @@ import {
   authorizationRequestKey,
   bulkImportKey,
   caseKey,
-  changesKey,
   claimKey,
   codeKey,
   contactKey,
@@ -18,69 +17,25 @@ import {
   deferredKey,
   deskPartitions,
   entityKey,
-  epochKey,
-  fileKey,
   grantKey,
   idempotencyKey,
   identityKey,
-  laneKey,
-  lastRunKey,
   longTextKey,
-  mailedKey,
   metadataKey,
   moderatorNameKey,
   noticeKey,
-  noticesPaceKey,
   paceKey,
-  proposalKey,
   reportKey,
   reviewKey,
   revisionKey,
-  rowsKey,
   searchKey,
-  sumsKey,
-  totalKey,
   userKey,
   voteKey,
   waitingKey,
-  webhookKey,
-  webhookRunKey,
 } from './keys.ts';
 
-/** Functions that write a part of the table: by `table`, `within` or `asks` of their route. */
-export type Writer = 'health' | 'webhooks' | 'notices' | Within | 'asks';
-
-/**
- * A kind of stored items. In keys and index partitions, `<user_id>`, `<review_id>` and
- * `<client_id>` are the account, the review and the application that an item is of.
- */
-export interface Kind extends Lists {
-  key: { form: Key };
-  /** The most that an item has, in DynamoDB's counting: 1 unless it is given. */
-  kilobytes?: number;
-  /** The reason why it is in no export. Any other kind has a schema in transfer/record.ts. */
-  unexported?: string;
-  /** The kind that it is exported beside, and erased with. */
-  beside?: 'user' | 'review';
-  /** True if it stays when the account is erased, without naming it. */
-  isLasting?: true;
-  /** The lists of a person's own data that have it. */
-  own?: string | readonly string[];
-  /** True if the audit recounts it, or counts something by it. */
-  isCounted?: true;
-  /** Functions that may write it, beside those that may write everything. */
-  writers?: readonly Writer[];
-}
-
-/** Index partitions. An item is in an index when it has both attributes of the index. */
-type Lists = { readonly [scope in IndexScope]?: string | readonly string[] };
-
-/**
- * Every kind of stored items, in the order of an export: a record stands after those it names. The
- * start of both keys tells a kind from all others. Times in keys are ISO 8601 (UTC, milliseconds),
- * which sort by time. Tests compare the rows with what a journey writes.
- */
-const rows = {
+/** Kinds of items that the core and the base store, in the order of an export. */
+export const coreKinds = {
   user: {
     key: userKey,
     all: 'USER',
@@ -126,13 +81,6 @@ const rows = {
     isCounted: true,
     writers: ['accounts', 'grants'],
   },
-  // A URL, and the last 20 attempts. Listed by the date of the next attempt, while it is active.
-  webhook: {
-    key: webhookKey,
-    all: 'WEBHOOK',
-    kilobytes: 8,
-    writers: ['webhooks', 'hooks'],
-  },
   grant: {
     key: grantKey,
     author: 'CLIENT#<client_id>',
@@ -157,14 +105,6 @@ const rows = {
     own: 'names',
     isCounted: true,
     writers: ['reviews', 'asks', 'lists'],
-  },
-  // A reason of 500 characters, and three fields of a record.
-  proposal: {
-    key: proposalKey,
-    all: deskPartitions.proposal,
-    author: 'PROPOSER#<user_id>',
-    kilobytes: 8,
-    own: 'proposed_names',
   },
   // 5,000 characters of four bytes, and 3,800 bytes of other fields, which imports check. Of a
   // longer text it has the beginning. Older code has stored the whole: `audit --repair` moves it.
@@ -237,7 +177,6 @@ const rows = {
     own: ['decisions', 'given_names'],
     writers: ['reviews'],
   },
-
   // 11 types, 183 languages and 11 contents.
   counts: {
     key: countsKey,
@@ -251,18 +190,6 @@ const rows = {
     all: 'VOTES',
     unexported: 'counted from votes, kept for a month',
     own: 'votes_by_day',
-  },
-  // How far a file of reviews from another site is, that a person brings.
-  file: {
-    key: fileKey,
-    unexported: 'lives for 30 days',
-  },
-  // At most 25 rows of it, in 40 KB of JSON, and a sentence and an id for each.
-  rows: {
-    key: rowsKey,
-    kilobytes: 48,
-    unexported: 'lives for 30 days',
-    own: 'brought',
   },
   moderatorName: {
     key: moderatorNameKey,
@@ -302,24 +229,6 @@ const rows = {
     unexported: 'counted from reviews',
     isCounted: true,
     writers: ['reviews', 'lists'],
-  },
-  // One for each word that a thing is found by: 101 bytes of words, a type, an id and who named it.
-  // So 20 make 4 KB: 204 bytes each.
-  name: {
-    key: {
-      form: { pk: 'WORD#<character>', sk: 'NAMED#<level>#<words>#<entity_type>#<entity_id>' },
-    },
-    kilobytes: 204 / 1024,
-    unexported: 'word of a thing, made from its record and counts',
-    isCounted: true,
-    writers: ['lists'],
-  },
-  // A thing in a list of things, see things/listing.ts: texts of 820 bytes, and numbers.
-  place: {
-    key: { form: { pk: 'THINGS#<list>', sk: 'THING#<path>#<entity_id>' } },
-    unexported: 'place of a thing, made from its record and counts',
-    isCounted: true,
-    writers: ['lists'],
   },
   // Earliest time of the next request to a database. Searches and the queue of names have another.
   pace: {
@@ -407,79 +316,4 @@ const rows = {
     unexported: 'lives for three days',
     writers: ['accounts', 'notices'],
   },
-  noticesPace: {
-    key: { form: noticesPaceKey },
-    unexported: 'state of a job of this table',
-    writers: ['notices'],
-  },
-  // The last mail of a kind to an address.
-  mailed: {
-    key: mailedKey,
-    unexported: 'lives for eight days',
-    writers: ['notices'],
-  },
-  // Time up to which webhooks have told everything.
-  sending: {
-    key: { form: webhookRunKey },
-    unexported: 'time of a job of this table',
-    writers: ['webhooks'],
-  },
-  // Public reviews that were written, and people whose access ended: 20 changes.
-  changes: {
-    key: changesKey,
-    kilobytes: 4,
-    unexported: 'change log of this table, kept for 31 days',
-    writers: ['hooks', 'lists'],
-  },
-  lane: {
-    key: laneKey,
-    unexported: 'end of the change log',
-    writers: ['hooks', 'lists'],
-  },
-  // Time of the last restore, after which cursors are gone.
-  epoch: {
-    key: { form: epochKey },
-    unexported: 'begins the change log of this table',
-  },
 } as const satisfies Record<string, Kind>;
-
-type Rows = typeof rows;
-export type KindName = keyof Rows;
-
-/** Kinds that an export has, as records of their own or in those of others. */
-export type ExportedKind = {
-  [K in KindName]: Rows[K] extends { unexported: string } ? never : K;
-}[KindName];
-
-/** Lists of a person's own data. */
-export type OwnList = Extract<Rows[KindName], { own: unknown }>['own'] extends infer Own
-  ? Own extends readonly (infer List)[]
-    ? List
-    : Own
-  : never;
-
-export const kinds: Readonly<Record<KindName, Kind>> = rows;
-
-export const kindNames = Object.keys(rows) as KindName[];
-
-/** The starts of both keys, or of their forms. */
-const startOf = ({ pk, sk }: Key) => `${pk.split('#')[0]} ${sk.split('#')[0]}`;
-
-const byStart = new Map(kindNames.map((name) => [startOf(kinds[name].key.form), name]));
-
-/** Returns the kind of an item. Undefined for one that newer code has written. */
-export const kindOf = (key: Key) => byStart.get(startOf(key));
-
-/** Returns the ids in the keys of an item and in its `author`, by their names in the form. */
-export function idsIn(kind: KindName, { pk, sk, author = '' }: Item): Record<string, string> {
-  const { key, author: lists = [] } = kinds[kind];
-  const ids = [lists].flat().map((list) => valuesIn(list, `${author}`));
-  return Object.assign({}, ...ids, valuesIn(key.form.pk, pk), valuesIn(key.form.sk, sk));
-}
-
-/** A name in a form. */
-export const placeholder = /<(\w+)(?::\d+)?>/g;
-
-function valuesIn(form: string, text: string): Record<string, string> | undefined {
-  return new RegExp(`^${form.replaceAll(placeholder, '(?<$1>[^#]+)')}$`).exec(text)?.groups;
-}
