@@ -19,14 +19,19 @@ interface PageRequest {
 }
 
 /** Requests a page by its route. A POST request sends a form. */
-export async function requestPage(
-  route: Route,
-  { path, query, headers = {}, form = {} }: PageRequest,
-): Promise<TestResponse> {
-  const { method, operation } = route;
-  const handler = await loadFunction(operation);
+export async function requestPage(route: Route, request: PageRequest): Promise<TestResponse> {
+  const handler = await loadFunction(route.operation);
   const withResource = (event: object, context: never) =>
     handler({ ...event, resource: resourceOf(route) }, context);
+  return call(withResource, await pageRequest(route, request), route);
+}
+
+/** Returns the request of a page, which has the form in its body. */
+export async function pageRequest(
+  route: Route,
+  { path, query, headers = {}, form = {} }: PageRequest,
+) {
+  const { method } = route;
   const { type, body } =
     route.takesFile && typeof form !== 'string'
       ? await formWithFile(form)
@@ -35,7 +40,7 @@ export async function requestPage(
           body: typeof form === 'string' ? form : formOf(form),
         };
   const sent = method === 'POST' && { headers: { 'Content-Type': type, ...headers }, body };
-  return call(withResource, { method, path, query, headers, ...sent }, route);
+  return { method, path, query, headers, ...sent };
 }
 
 /** A form with a file in the field of this name, as a browser sends it. */
