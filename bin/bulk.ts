@@ -1,8 +1,7 @@
 import { SqliteStorage } from '../shared/base/table/sqlite/storage.ts';
 import { storage } from '../shared/base/table/storage.ts';
 import { untilUnlocked } from '../shared/core/aggregates/lock.ts';
-import { rebuildTotals } from '../shared/core/aggregates/rebuild.ts';
-import { recountOwners } from '../shared/core/review/recount.ts';
+import { rebuildTotals, recountOwners } from '../shared/features/audit/public.ts';
 import { recordHeartbeat } from '../shared/features/health/public.ts';
 import { rebuildQueues } from '../shared/features/names/public.ts';
 import { rebuildThings } from '../shared/features/things/public.ts';

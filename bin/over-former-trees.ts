@@ -20,7 +20,7 @@ export async function overFormerTrees(
   // Before code is loaded that reads the settings.
   if (settings) adopt(settings);
   await connect(name);
-  const { hasFormerNodes, rebuildTotals } = await import('../shared/core/aggregates/rebuild.ts');
+  const { hasFormerNodes, rebuildTotals } = await import('../shared/features/audit/public.ts');
   const isFormer = await hasFormerNodes().catch((error: Error) => {
     // Only who brings trees to other keys needs rights on the table.
     if (format === dataFormat && error.name === 'AccessDeniedException') return false;

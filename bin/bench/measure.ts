@@ -1,10 +1,10 @@
 import { importFunction } from '../../infra/functions.ts';
 import { type EndpointRequest, eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
+import { budgetOf } from '../../infra/route-load.ts';
 import { routes } from '../../shared/base/routes.ts';
 import { metered, type Budget as RequestBudget } from '../../shared/base/table/budget.ts';
 import { storage } from '../../shared/base/table/storage.ts';
-import { budgetOf } from '../../shared/core/http/route-load.ts';
 import { countRoundTrips } from './round-trips.ts';
 
 // Measures what a request costs: request units of the table, and round trips.

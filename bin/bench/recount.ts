@@ -1,7 +1,7 @@
 import { type Item, keyString } from '../../shared/base/table/item.ts';
 import { scanItems } from '../../shared/base/table/query.ts';
-import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
 import { isPublic, type Review } from '../../shared/core/review/review.ts';
+import { rebuildTotals } from '../../shared/features/audit/public.ts';
 import { type Listed, sorts } from './lists.ts';
 import { measure } from './measure.ts';
 import { listed } from './oracle.ts';

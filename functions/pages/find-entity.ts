@@ -14,11 +14,11 @@ import {
 import { type KnownEntity, knownEntity } from '../../shared/core/entity/metadata.ts';
 import { readPasted, siteOf } from '../../shared/core/entity/pasted.ts';
 import { type FoundEntity, isSearchable, searchEntities } from '../../shared/core/entity/search.ts';
-import { oneThing, shownGroups } from '../../shared/core/entity/shown-groups.ts';
 import { findThings, numbersOf } from '../../shared/features/things/public.ts';
 import { entityUrl, newReviewUrl, newThingUrl } from '../../shared/pages/entity/addresses.ts';
 import { aboutLine } from '../../shared/pages/entity/named-entity.ts';
 import { pictureTile } from '../../shared/pages/entity/picture.ts';
+import { oneThing, shownGroups } from '../../shared/pages/entity/shown-groups.ts';
 import { field } from '../../shared/pages/form/fields.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
 import { nextPage, tabs } from '../../shared/pages/frame/lists.ts';

@@ -8,7 +8,6 @@ import {
   nameOfGroup,
 } from '../../shared/core/entity/entity-type.ts';
 import { findMetadata, type KnownEntity } from '../../shared/core/entity/metadata.ts';
-import { shownGroups } from '../../shared/core/entity/shown-groups.ts';
 import { EntityPath } from '../../shared/core/http/request.ts';
 import { findOwnReview } from '../../shared/core/review/own-reviews.ts';
 import { Language, ReviewedType, Stars } from '../../shared/core/review/review.ts';
@@ -22,6 +21,7 @@ import {
   readNamedEntity,
 } from '../../shared/pages/entity/named-entity.ts';
 import { pictureTile } from '../../shared/pages/entity/picture.ts';
+import { shownGroups } from '../../shared/pages/entity/shown-groups.ts';
 import { ratingData } from '../../shared/pages/entity/structured-data.ts';
 import { optionGroup, select } from '../../shared/pages/form/choices.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';

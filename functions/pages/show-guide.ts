@@ -1,10 +1,10 @@
 import { html, raw } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/base/auth-url.ts';
-import { shownGroups } from '../../shared/core/entity/shown-groups.ts';
 import { PathParameter } from '../../shared/core/http/request.ts';
 import { type Example, type Guide, guideAt, guides } from '../../shared/features/docs/public.ts';
 import { listThings } from '../../shared/features/things/public.ts';
+import { shownGroups } from '../../shared/pages/entity/shown-groups.ts';
 import { beside } from '../../shared/pages/frame/beside.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';

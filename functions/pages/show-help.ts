@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/base/auth-url.ts';
-import { oneThing } from '../../shared/core/entity/shown-groups.ts';
 import { userTypes } from '../../shared/core/user/user-type.ts';
+import { oneThing } from '../../shared/pages/entity/shown-groups.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { rowsUnder } from '../../shared/pages/frame/lists.ts';
 import { askOperator } from '../../shared/pages/frame/operator.ts';

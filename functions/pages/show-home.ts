@@ -5,7 +5,6 @@ import { readLength } from '../../shared/base/list/totals.ts';
 import { version } from '../../shared/base/routes.ts';
 import { site } from '../../shared/base/site/site.ts';
 import { findMetadata } from '../../shared/core/entity/metadata.ts';
-import { manyThings, oneThing } from '../../shared/core/entity/shown-groups.ts';
 import { sumOfCounts } from '../../shared/core/review/owner-counts.ts';
 import { findNewest, readCounts } from '../../shared/core/review/review-list.ts';
 import {
@@ -13,6 +12,7 @@ import {
   listMostReviewed,
   thingShelf,
 } from '../../shared/features/things/public.ts';
+import { manyThings, oneThing } from '../../shared/pages/entity/shown-groups.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
 import { nothingYet } from '../../shared/pages/frame/next-steps.ts';

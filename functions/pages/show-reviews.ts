@@ -13,12 +13,12 @@ import {
   nameOfGroup,
 } from '../../shared/core/entity/entity-type.ts';
 import { findMetadata } from '../../shared/core/entity/metadata.ts';
-import { manyThings } from '../../shared/core/entity/shown-groups.ts';
 import type { ReviewCounts } from '../../shared/core/review/counts.ts';
 import { sumOfCounts } from '../../shared/core/review/owner-counts.ts';
 import { Language } from '../../shared/core/review/review.ts';
 import { readCountsByLanguage } from '../../shared/core/review/review-list.ts';
 import { browseTabs } from '../../shared/features/things/public.ts';
+import { manyThings } from '../../shared/pages/entity/shown-groups.ts';
 import { type Choice, optionGroup, select } from '../../shared/pages/form/choices.ts';
 import { fold } from '../../shared/pages/frame/beside.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';

@@ -1,6 +1,6 @@
 import type { Route } from '../../shared/base/routes.ts';
 import { methodsOf, resourceOf } from '../../shared/core/http/match-route.ts';
-import { isSignIn } from '../../shared/core/http/route-load.ts';
+import { isSignIn } from '../route-load.ts';
 
 // What people do with the service, by its routes. An alarm rings where one of these things fails.
 

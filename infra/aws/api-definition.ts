@@ -1,11 +1,7 @@
 import { type Route, version } from '../../shared/base/routes.ts';
-import {
-  gatewayResponses,
-  literals,
-  tokenExpression,
-} from '../../shared/core/http/gateway-responses.ts';
 import { methodsOf, resourceOf } from '../../shared/core/http/match-route.ts';
 import { preflightHeaders, strictTransport } from '../../shared/core/http/response.ts';
+import { gatewayResponses, literals, tokenExpression } from '../gateway-responses.ts';
 import { groupOf } from './function-groups.ts';
 import type { Options } from './options.ts';
 

@@ -5,7 +5,7 @@ import { Aws, Fn, NestedStack, RemovalPolicy, Size } from 'aws-cdk-lib/core';
 import { Construct, type IDependable } from 'constructs';
 import { type Route, stage } from '../../shared/base/routes.ts';
 import { methodsOf, resourceOf } from '../../shared/core/http/match-route.ts';
-import { isExport, isGuide, isLarge, isSignIn } from '../../shared/core/http/route-load.ts';
+import { isExport, isGuide, isLarge, isSignIn } from '../route-load.ts';
 import { apiDefinition, isOwnAddressClosed, minimumCompressionSize } from './api-definition.ts';
 import { Edge } from './edge.ts';
 import { functionGroups, groupOf } from './function-groups.ts';

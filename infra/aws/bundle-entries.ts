@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Route, routes } from '../../shared/base/routes.ts';
 import { methodsOf, resourceOf } from '../../shared/core/http/match-route.ts';
-import { budgetOf } from '../../shared/core/http/route-load.ts';
 import { fileOf, operations } from '../functions.ts';
+import { budgetOf } from '../route-load.ts';
 import { activityOf } from './activities.ts';
 import { functionGroups } from './function-groups.ts';
 

@@ -3,7 +3,6 @@ import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { runAudit } from '../../bin/audit.ts';
 import { batchWrite } from '../../shared/base/table/batch.ts';
 import type { Key } from '../../shared/base/table/item.ts';
-import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
 import { claimKey, reviewKey, revisionKey, userKey, voteKey } from '../../shared/core/keys.ts';
 import {
   deleteReview,
@@ -12,6 +11,7 @@ import {
 } from '../../shared/core/review/review-repository.ts';
 import { reviewItem } from '../../shared/core/review/review-writes.ts';
 import { auditPartitions } from '../../shared/features/audit/audit.ts';
+import { rebuildTotals } from '../../shared/features/audit/rebuild.ts';
 import { silence } from '../helpers/console.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';

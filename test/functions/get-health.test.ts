@@ -5,8 +5,8 @@ import { handler as sendHeartbeat } from '../../functions/background/send-heartb
 import { lastRunKey, recordRun } from '../../shared/base/background/last-run.ts';
 import { batchDelete } from '../../shared/base/table/batch.ts';
 import { table } from '../../shared/base/table/client.ts';
-import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
 import { reviewKey } from '../../shared/core/keys.ts';
+import { rebuildTotals } from '../../shared/features/audit/rebuild.ts';
 import { queueEntities } from '../../shared/features/names/queue.ts';
 import { beginBulk, isEmptyTable } from '../../shared/features/transfer/bulk.ts';
 import { webhookRunKey } from '../../shared/features/webhooks/kinds.ts';

@@ -1,7 +1,7 @@
 import { measureRun } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/api/get-me.ts';
-import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
 import { userKey } from '../../shared/core/keys.ts';
+import { rebuildTotals } from '../../shared/features/audit/rebuild.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';

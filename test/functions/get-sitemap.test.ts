@@ -1,6 +1,6 @@
 import { handler } from '../../functions/api/get-sitemap.ts';
-import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
+import { rebuildTotals } from '../../shared/features/audit/rebuild.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { makeUser, reviewBy, storeReviews } from '../helpers/world.ts';

@@ -6,11 +6,11 @@ import { handler as sendHeartbeat } from '../../functions/background/send-heartb
 import { eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import type { Route } from '../../shared/base/routes.ts';
 import { batchDelete, batchWrite } from '../../shared/base/table/batch.ts';
-import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
 import { recordKey } from '../../shared/core/entity/record.ts';
 import { resourceOf } from '../../shared/core/http/match-route.ts';
 import { voteKey } from '../../shared/core/keys.ts';
-import { recountOwners } from '../../shared/core/review/recount.ts';
+import { rebuildTotals } from '../../shared/features/audit/rebuild.ts';
+import { recountOwners } from '../../shared/features/audit/recount.ts';
 import { currentCursor } from '../../shared/features/changes/change-feed.ts';
 import { logChanges } from '../../shared/features/changes/log.ts';
 import { proposalWrite } from '../../shared/features/names/proposal.ts';

@@ -4,12 +4,12 @@ import { listed } from '../../bin/bench/oracle.ts';
 import { withoutRecords } from '../../bin/bulk.ts';
 import { batchWrite } from '../../shared/base/table/batch.ts';
 import { table } from '../../shared/base/table/client.ts';
-import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
 import { countsKey } from '../../shared/core/keys.ts';
 import type { WholeReview } from '../../shared/core/review/review.ts';
 import { insertReview } from '../../shared/core/review/review-repository.ts';
 import { reviewItem } from '../../shared/core/review/review-writes.ts';
 import { userItem } from '../../shared/core/user/user-repository.ts';
+import { rebuildTotals } from '../../shared/features/audit/rebuild.ts';
 import { readItem } from '../helpers/items.ts';
 import { idsOf, reviewBy, visitor } from '../helpers/world.ts';
 

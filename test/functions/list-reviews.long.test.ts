@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { listed } from '../../bin/bench/oracle.ts';
 import { handler } from '../../functions/api/list-reviews.ts';
-import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
 import type { EntityType } from '../../shared/core/entity/entity-type.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import type { WholeReview } from '../../shared/core/review/review.ts';
 import { insertReview } from '../../shared/core/review/review-repository.ts';
+import { rebuildTotals } from '../../shared/features/audit/rebuild.ts';
 import { choices } from '../helpers/choices.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';

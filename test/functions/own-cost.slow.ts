@@ -1,10 +1,10 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { loadFunction } from '../../infra/local/invoke.ts';
 import type { Route } from '../../shared/base/routes.ts';
-import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
-import { recountOwners } from '../../shared/core/review/recount.ts';
 import type { WholeReview } from '../../shared/core/review/review.ts';
 import { audit } from '../../shared/features/audit/audit.ts';
+import { rebuildTotals } from '../../shared/features/audit/rebuild.ts';
+import { recountOwners } from '../../shared/features/audit/recount.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { scanTable } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
 import { withoutRecords } from '../../bin/bulk.ts';
-import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
 import { typesOf } from '../../shared/core/entity/entity-type.ts';
-import { recountOwners } from '../../shared/core/review/recount.ts';
 import type { Review } from '../../shared/core/review/review.ts';
+import { rebuildTotals } from '../../shared/features/audit/rebuild.ts';
+import { recountOwners } from '../../shared/features/audit/recount.ts';
 import { idsOf, makeUsers, reviewBy, storeReviews, text } from '../helpers/world.ts';
 
 // Matches that lie far apart in a list, so that each of them takes a command of its own.

@@ -1,7 +1,7 @@
 import { handler } from '../../functions/background/update-aggregates.ts';
 import { table } from '../../shared/base/table/client.ts';
 import { addDeferred } from '../../shared/core/aggregates/defer.ts';
-import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import { rebuildTotals } from '../../shared/features/audit/rebuild.ts';
 import {
   busy,
   deferred,

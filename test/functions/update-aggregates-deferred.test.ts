@@ -1,5 +1,5 @@
 import { handler } from '../../functions/background/update-aggregates.ts';
-import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
+import { rebuildTotals } from '../../shared/features/audit/rebuild.ts';
 import { beginExact, deferred, deliver, records } from '../helpers/aggregates.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { aggregateDifferences } from '../helpers/recount.ts';

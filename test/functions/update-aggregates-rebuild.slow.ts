@@ -3,9 +3,9 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { handler } from '../../functions/background/update-aggregates.ts';
 import { serviceUnavailable } from '../../shared/base/errors.ts';
 import { rankTreeKey, totalKey } from '../../shared/base/list/keys.ts';
-import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
-import { Tally } from '../../shared/core/aggregates/tally.ts';
 import { rebuildKeys } from '../../shared/core/keys.ts';
+import { rebuildTotals } from '../../shared/features/audit/rebuild.ts';
+import { Tally } from '../../shared/features/audit/tally.ts';
 import {
   deleteLocks,
   expectExactTotals,

@@ -8,9 +8,9 @@ import { type EntityType, entityTypes } from '../../shared/core/entity/entity-ty
 import { recordKey } from '../../shared/core/entity/record.ts';
 import { entityKey } from '../../shared/core/keys.ts';
 import { setApart } from '../../shared/core/review/long-text.ts';
-import { recountOwners } from '../../shared/core/review/recount.ts';
 import type { WholeReview } from '../../shared/core/review/review.ts';
 import { reviewItem } from '../../shared/core/review/review-writes.ts';
+import { recountOwners } from '../../shared/features/audit/recount.ts';
 import { currentCursor } from '../../shared/features/changes/change-feed.ts';
 import { rebuildThings } from '../../shared/features/things/rebuild-things.ts';
 import { choices } from '../helpers/choices.ts';

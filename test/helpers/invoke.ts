@@ -1,10 +1,10 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { type EndpointRequest, eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { contextOf } from '../../infra/local/invoke.ts';
+import { budgetOf } from '../../infra/route-load.ts';
 import { currentOperation, runAs } from '../../shared/base/operation.ts';
 import type { Route } from '../../shared/base/routes.ts';
 import { type Budget, metered } from '../../shared/base/table/budget.ts';
-import { budgetOf } from '../../shared/core/http/route-load.ts';
 import { checkResponse, routeOf } from './contract.ts';
 
 /** A response. A JSON body is parsed. */

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { withoutRecords } from '../../bin/bulk.ts';
 import { languages } from '../../shared/base/languages.ts';
-import { rebuildTotals } from '../../shared/core/aggregates/rebuild.ts';
 import { entityTypes } from '../../shared/core/entity/entity-type.ts';
 import { claimKey } from '../../shared/core/keys.ts';
-import { recountOwners } from '../../shared/core/review/recount.ts';
 import type { Review } from '../../shared/core/review/review.ts';
 import { reviewItem } from '../../shared/core/review/review-writes.ts';
 import { userItem } from '../../shared/core/user/user-repository.ts';
+import { rebuildTotals } from '../../shared/features/audit/rebuild.ts';
+import { recountOwners } from '../../shared/features/audit/recount.ts';
 import { choices } from './choices.ts';
 import { storeItems } from './items.ts';
 import { reviewBy, text } from './world.ts';

@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, deflate, gzip, zstdCompress } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { type ContentCoding, codingFor } from '../../../shared/core/http/content-coding.ts';
-import { gatewayResponses } from '../../../shared/core/http/gateway-responses.ts';
 import { commonHeaders, transportHeaders } from '../../../shared/core/http/response.ts';
+import { gatewayResponses } from '../../gateway-responses.ts';
 
 /** An error that API Gateway answers itself. The message is the type of its gateway response. */
 export class GatewayError extends Error {

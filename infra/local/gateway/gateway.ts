@@ -5,7 +5,7 @@ import { routes, stage, version } from '../../../shared/base/routes.ts';
 import { withinBudget } from '../../../shared/base/table/budget.ts';
 import { resourceOf } from '../../../shared/core/http/match-route.ts';
 import { preflightHeaders } from '../../../shared/core/http/response.ts';
-import { budgetOf } from '../../../shared/core/http/route-load.ts';
+import { budgetOf } from '../../route-load.ts';
 import { invoke, type Load } from '../invoke.ts';
 import { type Door, openDoor } from './door.ts';
 import {

@@ -1,11 +1,6 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Route } from '../../../shared/base/routes.ts';
-import {
-  isExport,
-  isLarge,
-  isSignIn,
-  isStepOfSignIn,
-} from '../../../shared/core/http/route-load.ts';
+import { isExport, isLarge, isSignIn, isStepOfSignIn } from '../../route-load.ts';
 import { type Client, largestShare, networksOf } from './client-networks.ts';
 import { GatewayError } from './gateway-response.ts';
 

@@ -6,7 +6,7 @@ import { tableDefinition } from '../../../shared/base/table/definition.ts';
 import type { Item } from '../../../shared/base/table/item.ts';
 import { SqliteStorage } from '../../../shared/base/table/sqlite/storage.ts';
 import { provideStorage } from '../../../shared/base/table/storage.ts';
-import { hasFormerNodes } from '../../../shared/core/aggregates/rebuild.ts';
+import { hasFormerNodes } from '../../../shared/features/audit/public.ts';
 import { isFollowed } from '../../../shared/features/background.ts';
 import { upgradeTable } from '../../../shared/features/transfer/public.ts';
 import { databaseFile } from './data-folder.ts';

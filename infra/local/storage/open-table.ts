@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { tableName } from '../../../shared/base/table/client.ts';
 import { SqliteStorage } from '../../../shared/base/table/sqlite/storage.ts';
 import { provideStorage } from '../../../shared/base/table/storage.ts';
-import { hasFormerNodes } from '../../../shared/core/aggregates/rebuild.ts';
+import { hasFormerNodes } from '../../../shared/features/audit/public.ts';
 import { isFollowed } from '../../../shared/features/background.ts';
 import { upgradeTable } from '../../../shared/features/transfer/public.ts';
 import type { Undo } from '../undo.ts';

@@ -3,11 +3,11 @@ import { chunksOf } from '../../base/chunks.ts';
 import { type Key, keyString } from '../../base/table/item.ts';
 import { scanItems } from '../../base/table/query.ts';
 import { tryTransact } from '../../base/table/transact.ts';
-import { type CounterDifference, Tally } from '../../core/aggregates/tally.ts';
 import { check } from './check.ts';
 import type { Difference, Finding } from './finding.ts';
 import { Snapshot } from './snapshot.ts';
 import { liveTable } from './source.ts';
+import { type CounterDifference, Tally } from './tally.ts';
 
 interface AuditResult {
   differences: Difference[];

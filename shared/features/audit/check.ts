@@ -20,7 +20,6 @@ import {
 import { Case, countReports, queuedIn, Report } from '../../core/review/case.ts';
 import { moveOfLongText } from '../../core/review/long-text.ts';
 import { isObsolete } from '../../core/review/owner-counts.ts';
-import { recount } from '../../core/review/recount.ts';
 import { currentRevision, listedIn, type noVotes, Review } from '../../core/review/review.ts';
 import { kindOf, kinds } from '../kinds.ts';
 import { isEntry, placesIn } from '../things/public.ts';
@@ -33,6 +32,7 @@ import {
   orphan,
   set,
 } from './finding.ts';
+import { recount } from './recount.ts';
 import type { Source } from './source.ts';
 
 /** Finds the differences of the items of a partition, as the source has them. */

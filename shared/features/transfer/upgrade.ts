@@ -4,13 +4,12 @@ import type { Item } from '../../base/table/item.ts';
 import { scanItems } from '../../base/table/query.ts';
 import { maxActions, transact, type Write } from '../../base/table/transact.ts';
 import { untilUnlocked } from '../../core/aggregates/lock.ts';
-import { rebuildTotals } from '../../core/aggregates/rebuild.ts';
 import { caseKey, entityKey, reviewKey, userKey } from '../../core/keys.ts';
 import { Case, queuedIn } from '../../core/review/case.ts';
 import { moveOfLongText } from '../../core/review/long-text.ts';
 import { isObsolete } from '../../core/review/owner-counts.ts';
-import { recountOwners } from '../../core/review/recount.ts';
 import { listedIn, Review } from '../../core/review/review.ts';
+import { rebuildTotals, recountOwners } from '../audit/public.ts';
 import { rebuildQueues } from '../names/public.ts';
 import { rebuildThings } from '../things/public.ts';
 

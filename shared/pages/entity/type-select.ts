@@ -5,9 +5,9 @@ import {
   nameOfEntityType,
   nameOfGroup,
 } from '../../core/entity/entity-type.ts';
-import { shownGroups } from '../../core/entity/shown-groups.ts';
 import { optionGroup, select } from '../form/choices.ts';
 import type { Html } from '../frame/layout.ts';
+import { shownGroups } from './shown-groups.ts';
 
 /** A choice of one type of this place, or of all. A chosen type of another group stays. */
 export function typeSelect({

@@ -1,6 +1,6 @@
+import { gatewayResponses, tokenExpression } from '../../../infra/gateway-responses.ts';
 import { GatewayError, render } from '../../../infra/local/gateway/gateway-response.ts';
 import { routes } from '../../../shared/base/routes.ts';
-import { gatewayResponses, tokenExpression } from '../../../shared/core/http/gateway-responses.ts';
 import { resourceOf } from '../../../shared/core/http/match-route.ts';
 import {
   functionNameOf,

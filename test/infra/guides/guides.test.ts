@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
+import { gatewayResponses } from '../../../infra/gateway-responses.ts';
 import { renderGuides } from '../../../infra/guides/render.ts';
-import { gatewayResponses } from '../../../shared/core/http/gateway-responses.ts';
 import { guides } from '../../../shared/features/docs/guides.ts';
 import { rowsOf } from '../../helpers/rows.ts';
 

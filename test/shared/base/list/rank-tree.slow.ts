@@ -1,6 +1,6 @@
-import { rebuildTotals } from '../../../../shared/core/aggregates/rebuild.ts';
 import { entityKey } from '../../../../shared/core/keys.ts';
 import { setHidden } from '../../../../shared/core/report/decision-repository.ts';
+import { rebuildTotals } from '../../../../shared/features/audit/rebuild.ts';
 import { choices } from '../../../helpers/choices.ts';
 import { readItem } from '../../../helpers/items.ts';
 import { aggregateDifferences, readAggregates } from '../../../helpers/recount.ts';

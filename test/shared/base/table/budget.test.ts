@@ -1,12 +1,12 @@
 import '../../../helpers/engine.ts';
 import { handler as listReviews } from '../../../../functions/api/list-reviews.ts';
 import { eventOf } from '../../../../infra/local/gateway/endpoint-event.ts';
+import { budgetOf } from '../../../../infra/route-load.ts';
 import { routes } from '../../../../shared/base/routes.ts';
 import { batchWrite } from '../../../../shared/base/table/batch.ts';
 import { metered, withinBudget } from '../../../../shared/base/table/budget.ts';
 import { collect, getItem, queryItems } from '../../../../shared/base/table/query.ts';
 import { transact, tryUpdate } from '../../../../shared/base/table/transact.ts';
-import { budgetOf } from '../../../../shared/core/http/route-load.ts';
 import { silenceAll } from '../../../helpers/console.ts';
 import { lambdaContext } from '../../../helpers/invoke.ts';
 import '../../../helpers/table.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { readGroups } from '../../../../shared/core/entity/group-names.ts';
 import { refuseUnknownTypes } from '../../../../shared/core/entity/picture.ts';
-import { manyThings, oneThing, shownGroups } from '../../../../shared/core/entity/shown-groups.ts';
+import { manyThings, oneThing, shownGroups } from '../../../../shared/pages/entity/shown-groups.ts';
 import { ask } from '../../../helpers/visit.ts';
 import { makeUser } from '../../../helpers/world.ts';
 

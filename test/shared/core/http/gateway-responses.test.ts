@@ -1,4 +1,4 @@
-import { gatewayResponses } from '../../../../shared/core/http/gateway-responses.ts';
+import { gatewayResponses } from '../../../../infra/gateway-responses.ts';
 
 test('a 429 response has Retry-After, readable by scripts', () => {
   const tooMany = gatewayResponses.filter(({ status }) => status === 429);

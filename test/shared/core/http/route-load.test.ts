@@ -1,4 +1,4 @@
-import { budgetOf } from '../../../../shared/core/http/route-load.ts';
+import { budgetOf } from '../../../../infra/route-load.ts';
 import { publicReads, routeOf } from '../../../helpers/routes.ts';
 
 const budgetsOf = (operation: string) => budgetOf(routeOf(operation));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { keyString } from '../../../../shared/base/table/item.ts';
-import { recountOwners } from '../../../../shared/core/review/recount.ts';
+import { recountOwners } from '../../../../shared/features/audit/recount.ts';
 import { rebuildThings } from '../../../../shared/features/things/rebuild-things.ts';
 import { importRecords } from '../../../../shared/features/transfer/import.ts';
 import { admin, dataFolderOn } from '../../../helpers/admin.ts';

@@ -5,9 +5,9 @@ import type { Item } from '../../base/table/item.ts';
 import { scanItems } from '../../base/table/query.ts';
 import { Sums } from '../../base/table/sums.ts';
 import { maxActions, transact, type Write } from '../../base/table/transact.ts';
-import { applicationKey, countsKey, entityKey, reviewKey, userKey } from '../keys.ts';
-import { countChanges, isCount } from './owner-counts.ts';
-import { Review } from './review.ts';
+import { applicationKey, countsKey, entityKey, reviewKey, userKey } from '../../core/keys.ts';
+import { countChanges, isCount } from '../../core/review/owner-counts.ts';
+import { Review } from '../../core/review/review.ts';
 
 // Recount of the numbers on authors and entities, for audits and bulk imports.
 

@@ -6,11 +6,11 @@ import { batchWrite } from '../../base/table/batch.ts';
 import type { Item } from '../../base/table/item.ts';
 import { queryItems, scanItems } from '../../base/table/query.ts';
 import { maxActions, transact, type Write } from '../../base/table/transact.ts';
-import { formerNodesKey } from '../keys.ts';
-import { projectionItem } from './contribution.ts';
-import { markTrees } from './grow.ts';
-import { type Lock, takeLock } from './lock.ts';
-import { copySums } from './sums.ts';
+import { projectionItem } from '../../core/aggregates/contribution.ts';
+import { markTrees } from '../../core/aggregates/grow.ts';
+import { type Lock, takeLock } from '../../core/aggregates/lock.ts';
+import { copySums } from '../../core/aggregates/sums.ts';
+import { formerNodesKey } from '../../core/keys.ts';
 import { Tally } from './tally.ts';
 
 /** A write of the rebuild. */

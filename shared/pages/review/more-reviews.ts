@@ -2,12 +2,16 @@ import { notFound } from '../../base/errors.ts';
 import type { Entry } from '../../base/table/item.ts';
 import { idIn } from '../../base/table/key-form.ts';
 import { collect, queryIndex } from '../../base/table/query.ts';
-import { findMetadata, type KnownEntity, metadataOf } from '../entity/metadata.ts';
-import { recordIn, recordKey } from '../entity/record.ts';
-import { findUser } from '../user/user-repository.ts';
-import { findWhole } from './long-text.ts';
-import { type AuthoredReview, findListedBeside, getStoredReview } from './read-reviews.ts';
-import type { Review, WholeReview } from './review.ts';
+import { findMetadata, type KnownEntity, metadataOf } from '../../core/entity/metadata.ts';
+import { recordIn, recordKey } from '../../core/entity/record.ts';
+import { findWhole } from '../../core/review/long-text.ts';
+import {
+  type AuthoredReview,
+  findListedBeside,
+  getStoredReview,
+} from '../../core/review/read-reviews.ts';
+import type { Review, WholeReview } from '../../core/review/review.ts';
+import { findUser } from '../../core/user/user-repository.ts';
 
 /** A review with its author and the name of its entity, null for one without a public name. */
 interface NamedReview<R extends Review = Review> extends AuthoredReview<R> {

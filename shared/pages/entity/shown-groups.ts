@@ -3,9 +3,9 @@ import {
   type EntityType,
   entityGroups,
   nameOfEntityType,
-} from './entity-type.ts';
-import { readGroups } from './group-names.ts';
-import { providerOf } from './metadata-provider.ts';
+} from '../../core/entity/entity-type.ts';
+import { readGroups } from '../../core/entity/group-names.ts';
+import { providerOf } from '../../core/entity/metadata-provider.ts';
 
 // The groups of things that this place is about: pages speak of them, and offer their types.
 

@@ -1,4 +1,4 @@
-import { commonHeaders } from './response.ts';
+import { commonHeaders } from '../shared/core/http/response.ts';
 
 /** Returns headers with these values in API Gateway's mapping syntax. */
 export function literals(headers: Readonly<Record<string, string>>): Record<string, string> {

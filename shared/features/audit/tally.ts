@@ -4,9 +4,6 @@ import { isTotalKey, sumsKey, totalKey } from '../../base/list/keys.ts';
 import { leafCapacity } from '../../base/list/rank-tree.ts';
 import { type Counts, countsInSums } from '../../base/list/totals.ts';
 import { type Item, type Key, keyString } from '../../base/table/item.ts';
-import { entityTypes } from '../entity/entity-type.ts';
-import { countsKey, deferredKey, entityKey, projectionKey, reviewKey, userKey } from '../keys.ts';
-import { totalNames } from '../review/owner-counts.ts';
 import {
   type Contribution,
   contribution,
@@ -15,7 +12,17 @@ import {
   ownerKey,
   readProjection,
   removed,
-} from './contribution.ts';
+} from '../../core/aggregates/contribution.ts';
+import { entityTypes } from '../../core/entity/entity-type.ts';
+import {
+  countsKey,
+  deferredKey,
+  entityKey,
+  projectionKey,
+  reviewKey,
+  userKey,
+} from '../../core/keys.ts';
+import { totalNames } from '../../core/review/owner-counts.ts';
 
 /** A counter as stored and as counted; 0 where it is absent. */
 export interface CounterDifference extends Key {

@@ -1,7 +1,7 @@
 import type { Item } from '../../../../shared/base/table/item.ts';
 import { contribution, projectionItem } from '../../../../shared/core/aggregates/contribution.ts';
-import { Tally } from '../../../../shared/core/aggregates/tally.ts';
 import { reviewItem } from '../../../../shared/core/review/review-writes.ts';
+import { Tally } from '../../../../shared/features/audit/tally.ts';
 import { reviewBy } from '../../../helpers/world.ts';
 
 // Beside these steps a rebuild keeps its lock, which expires after a minute. A million reviews take

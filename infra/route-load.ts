@@ -1,8 +1,8 @@
 // Kinds of routes by their load, for the limits that both hosts set.
-import { mostAnswerBytes } from '../../base/answer-size.ts';
-import type { Route } from '../../base/routes.ts';
-import type { Budget } from '../../base/table/budget.ts';
-import { mostLookedUpBytes } from '../review/page-size.ts';
+import { mostAnswerBytes } from '../shared/base/answer-size.ts';
+import type { Route } from '../shared/base/routes.ts';
+import type { Budget } from '../shared/base/table/budget.ts';
+import { mostLookedUpBytes } from '../shared/core/review/page-size.ts';
 
 /**
  * Returns true if the route signs people in or issues tokens. It needs no token itself and may wait
