@@ -1,5 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import { idIn } from '../../shared/base/table/key-form.ts';
+import { idIn } from '../../shared/base/table/item.ts';
 import { notingColdStart } from '../../shared/core/http/cold-start.ts';
 import { eraseGrants } from '../../shared/core/oauth/application-repository.ts';
 import { eraseEntity, eraseRemains } from '../../shared/core/review/erase.ts';

@@ -32,7 +32,8 @@ export function withoutDoors(code: string, folder: string): string {
     return namesIn(braces)
       .map((name) => {
         // A whole module has no file behind the door.
-        const file = files.get(name.replace(/^type /, '')) ?? './public.ts';
+        const [own = ''] = name.replace(/^type /, '').split(' as ');
+        const file = files.get(own) ?? './public.ts';
         return `import ${type}{ ${name} } from '${dirname(path)}/${file}';`;
       })
       .join(' ');

@@ -1,5 +1,4 @@
-import { lastRunKey } from '../base/background/last-run.ts';
-import { sumsKey, totalKey } from '../base/list/keys.ts';
+import { sumsKey } from '../base/list/keys.ts';
 import type { Kind } from '../base/table/kind.ts';
 import {
   accountMailKey,
@@ -242,7 +241,7 @@ export const coreKinds = {
     unexported: 'comes from another database, kept for an hour',
   },
   totals: {
-    key: totalKey,
+    key: { form: { pk: 'TOTALS', sk: 'TOTAL#<entity_type>' } },
     kilobytes: 4,
     unexported: 'counted from reviews',
     writers: ['lists'],
@@ -300,7 +299,7 @@ export const coreKinds = {
     unexported: 'temporary',
   },
   lastRun: {
-    key: lastRunKey,
+    key: { form: { pk: 'HEALTH', sk: 'DONE#<task>' } },
     unexported: 'times of jobs and backups of this table',
     writers: ['health', 'counters', 'lists'],
   },

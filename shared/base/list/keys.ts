@@ -1,10 +1,10 @@
 import type { Order } from '../table/definition.ts';
 import type { Key } from '../table/item.ts';
-import { keyOf } from '../table/key-form.ts';
 
 // Keys of totals and rank trees.
 
-export const totalKey = keyOf('TOTALS', 'TOTAL#<entity_type>');
+/** Returns the key of the totals of a type, or the prefix of all totals for an empty one. */
+export const totalKey = (type: string): Key => ({ pk: 'TOTALS', sk: `TOTAL#${type}` });
 
 /** Returns true for the key of the totals of a type, which are not the only items beside them. */
 export const isTotalKey = ({ pk, sk }: Key) =>

@@ -37,3 +37,8 @@ export function toJson(item: object): string {
 export function keyString({ pk, sk }: Key): string {
   return `${pk}\n${sk}`;
 }
+
+/** Returns the id in a partition key: all after the first #. */
+export function idIn({ pk }: Pick<Key, 'pk'>): string {
+  return pk.slice(pk.indexOf('#') + 1);
+}

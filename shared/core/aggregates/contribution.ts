@@ -5,7 +5,7 @@ import { type Counter, countersOf } from '../../base/list/rank-tree.ts';
 import { pick } from '../../base/pick.ts';
 import { type Amounts, gain } from '../../base/table/amounts.ts';
 import type { Item, Key } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import { epochSeconds } from '../../base/time.ts';
 import type { EntityType } from '../entity/entity-type.ts';
 import { countsKey, entityKey, projectionKey, reviewKey, userKey } from '../keys.ts';

@@ -2,7 +2,7 @@ import { leafCapacity } from '../../base/list/rank-tree.ts';
 import { readLength } from '../../base/list/totals.ts';
 import { batchGet } from '../../base/table/batch.ts';
 import type { Item, Key } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import { getItem, queryIndex } from '../../base/table/query.ts';
 import { tryTransact } from '../../base/table/transact.ts';
 import { countsIn } from '../review/owner-counts.ts';

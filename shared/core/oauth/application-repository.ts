@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../../base/errors.ts';
 import { batchDelete, batchGet } from '../../base/table/batch.ts';
 import { deleteItems, eraseWhile } from '../../base/table/erase.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import { parseItems } from '../../base/table/parse.ts';
 import { collect, getItem, queryIndex, scanItems } from '../../base/table/query.ts';
 import {

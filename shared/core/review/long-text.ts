@@ -2,7 +2,7 @@ import { pick } from '../../base/pick.ts';
 import { getItems } from '../../base/table/batch.ts';
 import { leftOf } from '../../base/table/budget.ts';
 import type { Item } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import { parseItems } from '../../base/table/parse.ts';
 import type { Write } from '../../base/table/transact.ts';
 import { longTextKey, reviewKey } from '../keys.ts';

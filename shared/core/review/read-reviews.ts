@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { notFound } from '../../base/errors.ts';
 import { getItems } from '../../base/table/batch.ts';
 import type { Entry, Key } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import { parseItems } from '../../base/table/parse.ts';
 import { getItem } from '../../base/table/query.ts';
 import { longTextKey, reviewKey, userKey } from '../keys.ts';

@@ -1,7 +1,7 @@
 import { getItems } from '../../base/table/batch.ts';
 import type { Order } from '../../base/table/definition.ts';
 import type { Entry } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import { collect, getItem, queryIndex } from '../../base/table/query.ts';
 import { findRecord } from '../entity/metadata.ts';
 import type { EntityRecord } from '../entity/record.ts';

@@ -2,7 +2,7 @@ import { nearInOne, type PageRequest } from '../../base/list/page-plan.ts';
 import { readPage } from '../../base/list/read-page.ts';
 import { readLength } from '../../base/list/totals.ts';
 import type { SortKey } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import type { User } from './user.ts';
 import { findUsers } from './user-repository.ts';
 

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { invalidToken, notFound } from '../../base/errors.ts';
 import { batchGet, getItems } from '../../base/table/batch.ts';
-import { keyString } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn, keyString } from '../../base/table/item.ts';
 import { parseItem } from '../../base/table/parse.ts';
 import { collect, getItem, queryIndex } from '../../base/table/query.ts';
 import { transact, tryUpdate } from '../../base/table/transact.ts';

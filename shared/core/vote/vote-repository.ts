@@ -6,7 +6,7 @@ import { pick } from '../../base/pick.ts';
 import { type Amounts, addAll, gain } from '../../base/table/amounts.ts';
 import { getItems } from '../../base/table/batch.ts';
 import type { SortKey } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import { parseItem, parseItems } from '../../base/table/parse.ts';
 import { getItem } from '../../base/table/query.ts';
 import { retryStale, transact, type Update, type Write } from '../../base/table/transact.ts';

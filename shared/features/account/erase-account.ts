@@ -1,6 +1,6 @@
 import { deleteItems, eraseWhile } from '../../base/table/erase.ts';
 import type { Key } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import { eachOf, queryIndex, queryItems } from '../../base/table/query.ts';
 import { transact, tryTransact, type Write } from '../../base/table/transact.ts';
 import { anonymous } from '../../core/entity/record.ts';

@@ -2,7 +2,7 @@
 
 import { deleteItems, eraseWhile } from '../../base/table/erase.ts';
 import type { Item } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import { getItem, scanItems } from '../../base/table/query.ts';
 import { applicationKey, reviewKey, webhookKeys } from '../../core/keys.ts';
 import { eraseGrants, findApplication } from '../../core/oauth/application-repository.ts';

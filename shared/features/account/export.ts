@@ -30,9 +30,9 @@ import { readDailyCounts } from '../../core/user/daily-limit.ts';
 import { type Batch, readListed } from '../../core/user/own-list.ts';
 import { findAccount } from '../../core/user/user-repository.ts';
 import { Vote } from '../../core/vote/vote.ts';
-import * as bring from '../bring/public.ts';
+import { ownLists as listsOfFiles } from '../bring/public.ts';
 import type { OwnList } from '../kinds.ts';
-import * as names from '../names/public.ts';
+import { ownLists as listsOfNames } from '../names/public.ts';
 import type { ExportedReview, OwnData } from './presented.ts';
 
 /** Lists that may exceed a response. Other data is in the first part only. */
@@ -79,8 +79,8 @@ const sources: {
   reports: readListed('REPORTER', v.pick(Report, ['review_id', 'reason', 'reported_at'])),
   names: readListed('NAMER', NamedEntity),
   given_names: readListed('NAMING', GivenName),
-  ...bring.ownLists,
-  ...names.ownLists,
+  ...listsOfFiles,
+  ...listsOfNames,
 };
 
 const lists = Object.keys(sources) as [List, ...List[]];
@@ -226,13 +226,13 @@ async function claimedReviews(claims: readonly Item[]): Promise<OwnReview[]> {
   );
   const appealed = reviews.filter(({ appealed_at }) => appealed_at !== undefined);
   const cases = await readCases(appealed.map(({ id }) => caseKey(id)));
-  const [waiting, records] = await Promise.all([
+  const [waiting, names] = await Promise.all([
     findWaitingTexts(reviews, mayHaveText),
     findMetadata(reviews, { id: reviews[0]?.user_id ?? '', isModerator: false }),
   ]);
   return reviews.map((review, i) => ({
     review,
-    entity: nameOf(records[i]),
+    entity: nameOf(names[i]),
     appeal: cases.get(review.id)?.appeal,
     waiting_text: waiting.get(review.id),
   }));
@@ -291,7 +291,7 @@ async function namedVotes(votes: readonly OwnVote[]): Promise<OwnData['votes']> 
     return review && isPublic(review) ? review : undefined;
   });
   const shown = reviews.filter((review) => review !== undefined);
-  const records = await findMetadata(shown);
-  const byId = new Map(shown.map(({ id }, i) => [id, nameOf(records[i])]));
+  const names = await findMetadata(shown);
+  const byId = new Map(shown.map(({ id }, i) => [id, nameOf(names[i])]));
   return votes.map((vote) => ({ ...vote, entity: byId.get(vote.review_id) ?? null }));
 }

@@ -17,9 +17,9 @@ import { decisions } from '../../core/report/decision.ts';
 import { moderations, reasons } from '../../core/review/verdict.ts';
 import { mailKinds, mailsName } from '../../core/user/mail-kinds.ts';
 import { Vote } from '../../core/vote/vote.ts';
-import * as bring from '../bring/public.ts';
+import { ownSchemas as schemasOfFiles } from '../bring/public.ts';
 import { PublicRecord } from '../changes/public.ts';
-import * as names from '../names/public.ts';
+import { ownSchemas as schemasOfNames } from '../names/public.ts';
 
 const review_id = Id('The review', '2f6d1c1e-0a1b-4b5f-9c39-5f3b1d0a7e11');
 const client_id = AnyText('The application', '0123456789abcdef0123456789abcdef');
@@ -226,8 +226,8 @@ export const OwnData = Fields('A part of the stored data about the caller', {
     ...namedEntity,
     written_at: IsoTime('When the person wrote it'),
   }),
-  ...names.ownSchemas,
-  ...bring.ownSchemas,
+  ...schemasOfNames,
+  ...schemasOfFiles,
   next: v.optional(AnyText('The `cursor` of the next part. The last part has none')),
 });
 export type OwnData = v.InferOutput<typeof OwnData>;

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { pick } from '../../base/pick.ts';
 import { type Amounts, changesOf, gain } from '../../base/table/amounts.ts';
-import { type IndexAttributes, type Item, keyString } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { type IndexAttributes, type Item, idIn, keyString } from '../../base/table/item.ts';
 import { putNew, type Write } from '../../base/table/transact.ts';
 import { contribution, ownerKey, readProjection } from '../../core/aggregates/contribution.ts';
 import { entityOf } from '../../core/entity/record.ts';

@@ -1,6 +1,5 @@
 import { getItems } from '../../base/table/batch.ts';
-import { type Item, type Key, keyString } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { type Item, idIn, type Key, keyString } from '../../base/table/item.ts';
 import { collect, eachOf, getItem, queryIndex, queryItems } from '../../base/table/query.ts';
 import { claimKey, reviewKey } from '../../core/keys.ts';
 

@@ -1,6 +1,6 @@
 import type { RecordKind } from '../../base/background/consumer.ts';
-import { keyOf } from '../../base/table/key-form.ts';
 import type { Kind } from '../../base/table/kind.ts';
+import { keyOf } from '../../core/keys.ts';
 
 // Keys and kinds of files that people bring.
 

@@ -1,5 +1,5 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import { collect, queryItems } from '../../base/table/query.ts';
 import { entityOf, recordSort } from '../../core/entity/record.ts';
 import { caseKey, deskPartitions, grantKey, reviewKey } from '../../core/keys.ts';

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { ApiError } from '../../base/errors.ts';
 import { pick } from '../../base/pick.ts';
 import { getItems } from '../../base/table/batch.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import { parseItem, parseItems } from '../../base/table/parse.ts';
 import { eachOf, getItem, queryIndex, queryItems } from '../../base/table/query.ts';
 import { retryStale, transact, type Write } from '../../base/table/transact.ts';

@@ -1,6 +1,5 @@
-import { keyOf } from '../../base/table/key-form.ts';
 import type { Kind } from '../../base/table/kind.ts';
-import { deskPartitions } from '../../core/keys.ts';
+import { deskPartitions, keyOf } from '../../core/keys.ts';
 
 // Keys and kinds of names that wait.
 

@@ -8,7 +8,8 @@ export { type LoggedChange, shownRecord, undoingChange } from './naming-decision
 export { firstName, namingFields } from './naming-fields.ts';
 export { findOpenName, type OpenName } from './open-name.ts';
 export { listOutcomes, listOwnProposals } from './own-corrections.ts';
-export { ownLists, ownSchemas } from './own-data.ts';
+export { ownLists } from './own-data.ts';
+export { ownSchemas } from './presented.ts';
 export {
   endOf,
   findProposals,

@@ -1,8 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import { chunks } from '../../base/chunks.ts';
 import { getItems } from '../../base/table/batch.ts';
-import { type Item, keyString } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { type Item, idIn, keyString } from '../../base/table/item.ts';
 import { collect, queryIndex, scanItems } from '../../base/table/query.ts';
 import { retryStale, StaleRead, tryTransact, tryUpdate } from '../../base/table/transact.ts';
 import { epochSeconds } from '../../base/time.ts';

@@ -1,6 +1,6 @@
 // The letter of every week: the latest reviews, for those who ask for it.
 import { authUrl } from '../../base/auth-url.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import { collect, queryIndex } from '../../base/table/query.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
 import { nameOfEntity } from '../../core/entity/entity-type.ts';

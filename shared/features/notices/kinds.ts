@@ -1,5 +1,5 @@
-import { keyOf } from '../../base/table/key-form.ts';
 import type { Kind } from '../../base/table/kind.ts';
+import { keyOf } from '../../core/keys.ts';
 
 // Keys and kinds of the run that sends mails.
 

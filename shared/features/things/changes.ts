@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import { pick } from '../../base/pick.ts';
 import type { Item } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import type { EntityType } from '../../core/entity/entity-type.ts';
 import { type EntityRecord, entityOf, recordIn, recordSort } from '../../core/entity/record.ts';
 import { entityKey } from '../../core/keys.ts';

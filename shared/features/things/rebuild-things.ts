@@ -1,7 +1,6 @@
 import { lastRunKey, recordRun } from '../../base/background/last-run.ts';
 import { chunks } from '../../base/chunks.ts';
-import { type Item, keyString } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { type Item, idIn, keyString } from '../../base/table/item.ts';
 import { collect, getItem, queryIndex, scanItems } from '../../base/table/query.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
 import { type Entity, entityOf, recordKey, recordSort } from '../../core/entity/record.ts';

@@ -3,8 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../../base/chunks.ts';
 import { ApiError, TableBusy } from '../../base/errors.ts';
-import { type Item, keyString } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { type Item, idIn, keyString } from '../../base/table/item.ts';
 import { itemsIn, merged, packed } from '../../base/table/merge.ts';
 import { tryTransact, type Write } from '../../base/table/transact.ts';
 import { keyOf } from '../../base/table/write.ts';

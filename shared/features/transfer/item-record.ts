@@ -2,8 +2,7 @@
 import * as v from 'valibot';
 import { pick } from '../../base/pick.ts';
 import { tableDefinition } from '../../base/table/definition.ts';
-import { type Item, type Key, keyString } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { type Item, idIn, type Key, keyString } from '../../base/table/item.ts';
 import { applicationKey, reviewKey, userKey } from '../../core/keys.ts';
 import { nobody } from '../../core/oauth/grant.ts';
 import { join } from '../../core/review/long-text.ts';

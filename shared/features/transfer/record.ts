@@ -1,7 +1,6 @@
 // The records of an export, line by line: their schemas, and how a line is read.
 import * as v from 'valibot';
-import { keyString } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn, keyString } from '../../base/table/item.ts';
 import { placeholder } from '../../base/table/kind.ts';
 import {
   AnyTime,

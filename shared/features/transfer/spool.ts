@@ -1,6 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { type Item, type Key, toJson } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { type Item, idIn, type Key, toJson } from '../../base/table/item.ts';
 import { type ExportedKind, type KindName, kindOf, kinds } from '../kinds.ts';
 import { exportedKindOf, thingsOf } from './item-record.ts';
 

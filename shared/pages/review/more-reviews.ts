@@ -1,6 +1,6 @@
 import { notFound } from '../../base/errors.ts';
 import type { Entry } from '../../base/table/item.ts';
-import { idIn } from '../../base/table/key-form.ts';
+import { idIn } from '../../base/table/item.ts';
 import { collect, queryIndex } from '../../base/table/query.ts';
 import { findMetadata, type KnownEntity, metadataOf } from '../../core/entity/metadata.ts';
 import { recordIn, recordKey } from '../../core/entity/record.ts';

@@ -25,6 +25,10 @@ test.each([
     "import {\n  listThings,\n  presented,\n} from './public.ts';",
     "import { listThings } from './pages/list.ts'; import { presented } from './public.ts';",
   ],
+  [
+    "import { listThings as list } from './public.ts';",
+    "import { listThings as list } from './pages/list.ts';",
+  ],
   ["import type { Sort } from './public.ts';", "import type { Sort } from './sort.ts';"],
   ["import { findThing } from './find.ts';", "import { findThing } from './find.ts';"],
 ])('%j comes from behind the door', (code, direct) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { recordRun } from '../../../shared/base/background/last-run.ts';
 import { batchDelete } from '../../../shared/base/table/batch.ts';
 import type { Item, Key } from '../../../shared/base/table/item.ts';
-import { idIn } from '../../../shared/base/table/key-form.ts';
+import { idIn } from '../../../shared/base/table/item.ts';
 import type { Kind } from '../../../shared/base/table/kind.ts';
 import { readRecord } from '../../../shared/core/entity/record.ts';
 import { searchEntities } from '../../../shared/core/entity/search.ts';
