@@ -31,7 +31,7 @@ export function recordOf({ number, time, key, before, after }: ItemChange): Dyna
 }
 
 /** Returns an item as DynamoDB sends it, such as `{ rating: { N: '3' } }`. */
-export function imageOf(item: object): Image {
+function imageOf(item: object): Image {
   return Object.fromEntries(
     Object.entries(item).map(([name, value]) => [name, attributeOf(value)]),
   );

@@ -32,17 +32,6 @@ export interface Site {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Names of the settings that an operator writes. */
-export const siteSettings = [
-  'SITE_NAME',
-  'SITE_TEXT',
-  'SITE_CONTACT',
-  'SITE_ACCENT',
-  'SITE_IMAGE',
-  'SITE_LICENSE',
-  'SITE_LANGUAGE',
-] as const;
-
 /** Colours of a site that has set none. */
 const usualAccent = { light: '#2f55d4', dark: '#8aa4ff' };
 

@@ -17,7 +17,7 @@ export const credentials = { client_id: text, client_secret: text };
 type Credentials = { [name in keyof typeof credentials]?: string };
 
 /** A method of client authentication, by its name in the metadata of the server (RFC 8414). */
-export type ClientAuthentication = 'client_secret_post' | 'client_secret_basic' | 'none';
+type ClientAuthentication = 'client_secret_post' | 'client_secret_basic' | 'none';
 
 /**
  * Makes the Lambda handler of an OAuth endpoint: a form from an authenticated client, answered in

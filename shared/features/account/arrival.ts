@@ -19,7 +19,7 @@ export interface Claim extends Account {
  * - `claim`: an account waits for the person.
  * - `new`: the identity gets an account.
  */
-export type Arrival = 'gone' | 'former' | 'known' | 'carry' | 'claim' | 'new';
+type Arrival = 'gone' | 'former' | 'known' | 'carry' | 'claim' | 'new';
 
 /**
  * Decides by what is stored of the identity with this hash. `account` is its account, or while a

@@ -37,7 +37,7 @@ import {
 type LinkedIdentity = { sha256: string } | { issuer: string; subject: string };
 
 /** The hashes of the identities that an account had before and has now. */
-export interface Linked {
+interface Linked {
   before: string | null;
   after: string | null;
 }
@@ -129,7 +129,7 @@ export type LeftOut =
   | 'changes';
 
 /** Numbers of accounts that may be claimed now, or no longer, and of those left out, by reason. */
-export interface Relinked {
+interface Relinked {
   accounts: number;
   left_out: Partial<Record<LeftOut, number>>;
 }

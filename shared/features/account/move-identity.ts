@@ -101,7 +101,7 @@ export async function moveIdentity(user_id: string, identity: Identity): Promise
  * - `undone`: the account has the earlier identity, also if the move was undone before.
  * - `over`: the time is over, the account is gone, or the operator has decided since.
  */
-export type UndoOutcome = 'undone' | 'over';
+type UndoOutcome = 'undone' | 'over';
 
 /** Decides on the undoing of a move from the identity with this hash. */
 export function undoOutcome({ identity, moved }: Contact, from: string): UndoOutcome | 'undo' {

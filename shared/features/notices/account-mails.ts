@@ -20,7 +20,7 @@ const mostAtOnce = 100;
 const pause = 3_600_000;
 
 /** A mail with the key of its item. */
-export interface DueMail extends Key {
+interface DueMail extends Key {
   mail: AccountMail;
 }
 

@@ -18,7 +18,7 @@ import { decide, type PlannedRecord, transferKey, unfinished } from './plan.ts';
 import type { SourcedRecord, TransferRecord } from './record.ts';
 
 /** Numbers of records written and already present by kind, and refused by reason. */
-export type ImportResult = Record<'written' | 'present' | 'refused', Record<string, number>>;
+type ImportResult = Record<'written' | 'present' | 'refused', Record<string, number>>;
 
 interface ImportOptions {
   isDryRun?: boolean;
