@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { startStack } from '../infra/local/stack.ts';
 import { storage } from '../shared/base/table/storage.ts';
-import { bundleSizes, overSizes } from './bench/sizes.ts';
 
 /**
  * Prints the cost of each request and what exceeds its budget. Exit status 1 if anything does. A
@@ -58,11 +57,6 @@ try {
   }
   console.error('Comparing the lists with the reviews');
   failures.push(...(await checkFlatness()), ...(await checkLists(lists)));
-  const sizes = await bundleSizes();
-  for (const [name, bytes] of sizes) {
-    console.log(name.padEnd(38), `${bytes} bytes`.padStart(15));
-  }
-  failures.push(...overSizes(sizes));
   for (const failure of failures) console.error(`Over budget: ${failure}`);
   process.exitCode = failures.length > 0 ? 1 : 0;
 } finally {

@@ -1,12 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { bundleSizes, recordedSizes } from '../../../bin/bench/sizes.ts';
+import { bundleFunctions, codeIn } from '../../../infra/aws/bundle.ts';
+import { newFolder } from '../../helpers/folder.ts';
 
-// Writes the sizes that bundle-sizes.slow.ts and the bench compare with. Run `npx node
+// Writes the sizes that bundle-sizes.slow.ts compares with. Run `npx node
 // test/infra/aws/record-sizes.ts` when a bundle grew for a reason. Sizes within a tenth of the
 // recorded ones stay.
-const recorded = JSON.parse(readFileSync(recordedSizes, 'utf8'));
-const sizes = [...(await bundleSizes())].map(([operation, bytes]) => {
-  const known = recorded[operation] ?? 0;
-  return [operation, Math.abs(bytes - known) > 0.1 * known ? bytes : known];
+const file = new URL('bundle-sizes.json', import.meta.url);
+const recorded = JSON.parse(readFileSync(file, 'utf8'));
+const sizes = [...(await bundleFunctions(newFolder()))].map(([name, folder]) => {
+  const bytes = Buffer.byteLength(codeIn(folder));
+  const known = recorded[name] ?? 0;
+  return [name, Math.abs(bytes - known) > 0.1 * known ? bytes : known];
 });
-writeFileSync(recordedSizes, `${JSON.stringify(Object.fromEntries(sizes.sort()), null, 2)}\n`);
+writeFileSync(file, `${JSON.stringify(Object.fromEntries(sizes.sort()), null, 2)}\n`);
