@@ -178,6 +178,9 @@ export const steps: readonly Step[] = [
     read: 4,
     roundTrips: 3,
   }),
+  // The account and its session, two indexes of own reviews, the decisions, then three reviews with
+  // their author, then the names of what they are about.
+  step('show-account', atPage, { read: 9, roundTrips: 4 }),
   step('show-review-editor', atPage, { read: 3.5, roundTrips: 3 }),
   redirected('save-review', (scene) => sent(scene, { text, rating: '3', revision: tagOf(scene) }), {
     read: 3,
