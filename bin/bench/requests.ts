@@ -86,7 +86,8 @@ const twoTrips = { roundTrips: 2 };
 export const steps: readonly Step[] = [
   step('list-languages', () => ({}), { read: 0, roundTrips: 0 }),
   step('get-health', () => ({}), { read: 4, roundTrips: 2 }),
-  // Five reviews with their authors and names, and the most reviewed things of four types.
+  // Five reviews by date and popularity, their authors and names, and the most reviewed things of
+  // four types.
   step('show-home', () => ({}), { read: 12, roundTrips: 3 }),
   // The order, then 20 reviews by as many authors, then the names of their entities. Each item is
   // half a unit, and 3 are for the rest.
