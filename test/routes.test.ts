@@ -117,7 +117,6 @@ const contract = `
   GET    /logo                                              public  none
   GET    /mails/{token}                                     public  public
   POST   /mails/{token}                                     public  write
-  POST   /account/mails                                     public  write
   GET    /oauth/authorize                                   public  write
   POST   /oauth/authorize                                   public  write
   GET    /account/sign-in                                   public  none

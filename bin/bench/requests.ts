@@ -86,7 +86,8 @@ const twoTrips = { roundTrips: 2 };
 export const steps: readonly Step[] = [
   step('list-languages', () => ({}), { read: 0, roundTrips: 0 }),
   step('get-health', () => ({}), { read: 4, roundTrips: 2 }),
-  // Five reviews with their authors and names, and the most reviewed things of four types.
+  // Five reviews by date and popularity, their authors and names, and the most reviewed things of
+  // four types.
   step('show-home', () => ({}), { read: 12, roundTrips: 3 }),
   // The order, then 20 reviews by as many authors, then the names of their entities. Each item is
   // half a unit, and 3 are for the rest.
@@ -178,6 +179,9 @@ export const steps: readonly Step[] = [
     read: 4,
     roundTrips: 3,
   }),
+  // The account and its session, two indexes of own reviews, the decisions, then three reviews with
+  // their author, then the names of what they are about.
+  step('show-account', atPage, { read: 9, roundTrips: 4 }),
   step('show-review-editor', atPage, { read: 3.5, roundTrips: 3 }),
   redirected('save-review', (scene) => sent(scene, { text, rating: '3', revision: tagOf(scene) }), {
     read: 3,

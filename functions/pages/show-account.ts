@@ -5,6 +5,10 @@ import { findAccount, markRead } from '../../shared/core/user/user-repository.ts
 import { accountPage, namePage } from '../../shared/features/account/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { CursorQuery, readDated } from '../../shared/pages/frame/lists.ts';
+import { readWritten } from '../../shared/pages/review/review-list.ts';
+
+/** Own reviews above the settings. Another page has all of them. */
+const shownReviews = 3;
 
 export const request = signedIn({
   query: v.object({
@@ -21,14 +25,16 @@ export const handler = page(request, async ({ caller: { user_id }, query }, { vi
     const { proposed_name } = (await findAccount(user_id))?.contact ?? {};
     return namePage(visitor, return_to, proposed_name);
   }
-  const [account, decisions] = await Promise.all([
+  const isFirst = query.cursor === undefined;
+  const [account, decisions, reviews] = await Promise.all([
     findAccount(user_id),
     readDated({ list: 'decided', user_id }, query.cursor, (limit, after) =>
       listDecided(user_id, limit, after),
     ),
+    isFirst ? readWritten(user_id, undefined, visitor, shownReviews) : undefined,
   ]);
   if (!account) throw invalidToken();
   // The page shows what it marks as read, and only its first part does.
-  if (query.cursor === undefined) await markRead(account.user);
-  return accountPage(account, visitor.csrf, decisions);
+  if (isFirst) await markRead(account.user);
+  return accountPage(account, visitor.csrf, { ...decisions, written: reviews?.written });
 });

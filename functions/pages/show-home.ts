@@ -5,8 +5,10 @@ import { readLength } from '../../shared/base/list/totals.ts';
 import { version } from '../../shared/base/routes.ts';
 import { site } from '../../shared/base/site/site.ts';
 import { findMetadata } from '../../shared/core/entity/metadata.ts';
+import type { Metadata } from '../../shared/core/entity/presented.ts';
+import { findFrontReviews } from '../../shared/core/review/front-reviews.ts';
 import { sumOfCounts } from '../../shared/core/review/owner-counts.ts';
-import { findNewest, readCounts } from '../../shared/core/review/review-list.ts';
+import { readCounts } from '../../shared/core/review/review-list.ts';
 import {
   type FoundThing,
   listMostReviewed,
@@ -17,29 +19,31 @@ import { headOf } from '../../shared/pages/frame/head.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
 import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
-import { listByThing, reviewCard } from '../../shared/pages/review/review-card.ts';
+import { listByThing, lovedReview, reviewCard } from '../../shared/pages/review/review-card.ts';
 
 const description = () =>
   `People’s reviews of ${manyThings()}. Read them, publish them and vote on them from any website or program.`;
 
-/** Things, and the newest reviews, that the page shows: together they cost no more than a list. */
+/** Things and reviews that the page shows: together they cost no more than a list. */
 const shown = { things: 6, reviews: 5 };
 
 export const handler = visitedPage(v.object({}), async () => {
   const counting = readCounts();
-  const reading = findNewest(shown.reviews);
-  const [counts, things, reviews, metadata, people] = await Promise.all([
+  const reading = findFrontReviews(shown.reviews);
+  const [counts, things, { loved, newest: reviews }, names, people] = await Promise.all([
     counting,
     counting.then((counts) => listMostReviewed(counts, shown.things)),
     reading,
-    reading.then((reviews) => findMetadata(reviews.map(({ review }) => review))),
+    reading.then(({ loved, newest }) =>
+      findMetadata([...newest, ...(loved ? [loved] : [])].map(({ review }) => review)),
+    ),
     readLength('users'),
   ]);
   const { name, isNamed, text = description() } = site();
   const count = sumOfCounts([...counts.values()]).all;
   const listed = reviews.map((each, i) => ({
     review: each.review,
-    metadata: metadata[i],
+    metadata: names[i],
     item: html`<li>${reviewCard(each)}</li>`,
   }));
   return {
@@ -48,16 +52,19 @@ export const handler = visitedPage(v.object({}), async () => {
     isWide: true,
     head: headOf({ path: '/', type: 'website', feed: 'All reviews' }),
     content: html`<p class="lead">${text}</p>
-      ${count === 0 && reviews.length === 0 && firstSteps()}
-      ${things.length > 0 && talkedAbout(things)}
+      ${count === 0 && reviews.length === 0 && !loved && firstSteps()}
+      <div${loved && things.length > 0 && html` class="front"`}>
+        ${loved && lovedSection(loved, names.at(-1))}
+        ${things.length > 0 && talkedAbout(things)}
+      </div>
       <div class="desk">
-        ${reviews.length > 0 && newest(listByThing(listed))}
+        ${reviews.length > 0 && newestReviews(listByThing(listed))}
         <section>
           ${count > 0 && html`<p class="soft">${counted(count, 'review')} · ${counted(people, 'member')}</p>`}
           <ul class="row">
             <li><a href="${authUrl()}/help">How it works</a></li>
           </ul>
-          ${developers(reviews[0]?.review.entity_id)}
+          ${developers((reviews[0] ?? loved)?.review.entity_id)}
         </section>
       </div>`,
   };
@@ -73,6 +80,17 @@ function firstSteps() {
     </ol>`;
 }
 
+/** A review that readers love, quoted large. */
+function lovedSection(
+  loved: NonNullable<Awaited<ReturnType<typeof findFrontReviews>>['loved']>,
+  metadata: Metadata | null | undefined,
+) {
+  return html`<section>
+    <h2>${loved.isOfWeek ? 'Best-loved this week' : 'Loved by readers'}</h2>
+    ${lovedReview(loved, metadata)}
+  </section>`;
+}
+
 function talkedAbout(things: readonly FoundThing[]) {
   return html`<section>
     <h2>What people talk about</h2>
@@ -83,7 +101,7 @@ function talkedAbout(things: readonly FoundThing[]) {
   </section>`;
 }
 
-function newest(list: Html) {
+function newestReviews(list: Html) {
   return html`<section>
     <h2>Newest reviews</h2>
     ${list}

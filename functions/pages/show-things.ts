@@ -8,16 +8,17 @@ import {
   entityTypes,
   pluralOfEntityType,
 } from '../../shared/core/entity/entity-type.ts';
+import { readCounts } from '../../shared/core/review/review-list.ts';
 import {
   browseTabs,
   listThings,
   type ThingSort,
-  thingList,
+  thingShelf,
   thingSorts,
 } from '../../shared/features/things/public.ts';
-import { typeSelect } from '../../shared/pages/entity/type-select.ts';
-import { fold } from '../../shared/pages/frame/beside.ts';
+import { shownGroups } from '../../shared/pages/entity/shown-groups.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
+import type { Html } from '../../shared/pages/frame/layout.ts';
 import { nextPage, perPage, tabs } from '../../shared/pages/frame/lists.ts';
 import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
@@ -47,7 +48,10 @@ const names: Readonly<Record<ThingSort, string>> = {
 /** Lists what has reviews, in one of three orders. */
 export const handler = visitedPage(request, async ({ query }) => {
   const { sort, entity_type, cursor } = query;
-  const { things, next } = await listThings({ sort, entity_type, limit: perPage, cursor });
+  const [{ things, next }, counts] = await Promise.all([
+    listThings({ sort, entity_type, limit: perPage, cursor }),
+    readCounts(),
+  ]);
   const isFirst = cursor === undefined;
   const isPlain = isFirst && sort === 'reviews' && entity_type === undefined;
   return {
@@ -56,26 +60,24 @@ export const handler = visitedPage(request, async ({ query }) => {
     isWide: true,
     head: headOf({ path: '/things', type: 'website', isUnlisted: !isPlain }),
     content: html`${browseTabs('/things')}
-      <div class="columns">
-        <section>${filterForm(sort, entity_type)}</section>
-        <section>
-          <h2>${entity_type ? pluralOfEntityType(entity_type) : 'All types'}</h2>
-          ${tabs(
-            'Order',
-            urlOf(sort, entity_type),
-            thingSorts.map((each) => [urlOf(each, entity_type), names[each]]),
-          )}
-          ${
-            things.length > 0
-              ? thingList(things)
-              : nothingYet(
-                  isFirst ? 'Nothing with a name has reviews here yet.' : 'There is nothing more.',
-                  { href: `${authUrl()}/find`, text: 'Find something to review' },
-                )
-          }
-          ${nextPage(urlOf(sort, entity_type), next)}
-        </section>
-      </div>`,
+      <section>
+        ${typeChips([...counts.keys()], sort, entity_type)}
+        <h2>${entity_type ? pluralOfEntityType(entity_type) : 'All types'}</h2>
+        ${tabs(
+          'Order',
+          urlOf(sort, entity_type),
+          thingSorts.map((each) => [urlOf(each, entity_type), names[each]]),
+        )}
+        ${
+          things.length > 0
+            ? thingShelf(things)
+            : nothingYet(
+                isFirst ? 'Nothing with a name has reviews here yet.' : 'There is nothing more.',
+                { href: `${authUrl()}/find`, text: 'Find something to review' },
+              )
+        }
+        ${nextPage(urlOf(sort, entity_type), next)}
+      </section>`,
   };
 });
 
@@ -83,16 +85,21 @@ function titleOf(sort: ThingSort, type: EntityType | undefined): string {
   return type === undefined ? names[sort] : `${names[sort]}: ${pluralOfEntityType(type)}`;
 }
 
-function urlOf(sort: ThingSort, entity_type: EntityType | undefined): string {
+function urlOf(sort: ThingSort, entity_type?: EntityType): string {
   const order = sort === 'reviews' ? undefined : sort;
   return withQuery(`${authUrl()}/things`, { sort: order, entity_type });
 }
 
-function filterForm(sort: ThingSort, type: EntityType | undefined) {
-  const form = html`<form class="filters" action="${authUrl()}/things">
-    ${typeSelect({ name: 'entity_type', value: type })}
-    <input type="hidden" name="sort" value="${sort}">
-    <button class="quiet">Filter by type</button>
-  </form>`;
-  return fold('Filter', form);
+/** Links to the list of each type that has reviews. A phone shows the first ones, and scrolls. */
+function typeChips(
+  reviewed: readonly EntityType[],
+  sort: ThingSort,
+  type: EntityType | undefined,
+): Html | '' {
+  const shown = [...shownGroups().values()].flat();
+  const others = shown.filter((each) => each !== type && reviewed.includes(each));
+  const types = type === undefined ? others : [type, ...others];
+  if (types.length < 2) return '';
+  const chips = types.map((each) => [urlOf(sort, each), pluralOfEntityType(each)] as const);
+  return tabs('Type', urlOf(sort, type), [[urlOf(sort), 'All types'], ...chips], 'chips');
 }

@@ -1,6 +1,9 @@
 import * as v from 'valibot';
 import { invalidToken } from '../../shared/base/errors.ts';
+import { pick } from '../../shared/base/pick.ts';
 import { bodyOf } from '../../shared/core/http/request.ts';
+import { mailKinds } from '../../shared/core/user/mail-kinds.ts';
+import { setMails } from '../../shared/core/user/mails.ts';
 import { updateProfile } from '../../shared/core/user/name-repository.ts';
 import { DisplayName, Email } from '../../shared/core/user/user.ts';
 import { findAccount } from '../../shared/core/user/user-repository.ts';
@@ -15,22 +18,34 @@ const EmailField = v.pipe(
   v.nullable(Email),
 );
 
+/** A box that is not ticked is not sent. The form names the boxes that it has. */
+const Box = v.optional(v.literal('yes'));
+
 export const request = signedIn({
   body: bodyOf({
     display_name: v.optional(DisplayName),
     email: v.optional(EmailField),
+    /** Kinds of mails that the form shows, with spaces. The others stay as they are. */
+    mails: v.optional(v.string(), ''),
+    ...v.entriesFromList(mailKinds, Box),
     return_to: v.optional(v.string()),
   }),
 });
 
-/** Saves the submitted profile fields. Some pages ask for the name only. */
+/** Saves the submitted settings. Some pages ask for the name only. */
 export const handler = page(
   request,
-  async ({ caller, body: { return_to, ...profile } }, { visitor }) => {
+  async ({ caller, body: { return_to, mails, ...sent } }, { visitor }) => {
+    const profile = pick(sent, ['display_name', 'email']);
     await updateProfile(caller.user_id, profile);
+    const kinds = mailKinds.filter((kind) => mails.split(' ').includes(kind));
+    await setMails(
+      caller.user_id,
+      Object.fromEntries(kinds.map((kind) => [kind, sent[kind] === 'yes'])),
+    );
     const location = ownUrl(return_to);
     if (!visitor.user.has_proposed_name || profile.display_name === undefined) {
-      return { location, notice: 'profile-saved' };
+      return { location, notice: 'settings-saved' };
     }
     // Somebody new who wanted no page of ours begins at the front page.
     const isHome = return_to !== undefined && location === ownUrl();

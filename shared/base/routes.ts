@@ -191,7 +191,6 @@ const pages: readonly Page[] = [
   { operation: 'appeal-decision', method: 'POST', path: '/account/reviews/{review_id}/appeal', table: 'write' },
   { operation: 'show-mail-stop', method: 'GET', path: '/mails/{token}', table: 'public' },
   { operation: 'stop-mails', method: 'POST', path: '/mails/{token}', table: 'write' },
-  { operation: 'update-mails', method: 'POST', path: '/account/mails', table: 'write' },
   { operation: 'show-account', method: 'GET', path: '/account', table: 'write' },
   { operation: 'update-account', method: 'POST', path: '/account', table: 'write' },
 ];

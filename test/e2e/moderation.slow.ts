@@ -55,7 +55,7 @@ async function person(name: string, width: number) {
       await form.getByLabel('Note').fill(note);
     },
     /** The row of a table with this text. */
-    row: (text: string) => page.locator('tbody tr').filter({ hasText: text }),
+    row: (text: string) => page.locator('tbody tr, li.thing').filter({ hasText: text }),
     look: (picture: string) => look(page, `${width}-${picture}`, width),
   };
 }

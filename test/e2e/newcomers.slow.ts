@@ -27,7 +27,7 @@ async function visitor(width: number) {
     visit: (path: string) => page.goto(at + path),
     see: (text: string | RegExp) => page.getByText(text).first().waitFor(),
     /** The row of a table with this text. */
-    row: (text: string) => page.locator('tbody tr').filter({ hasText: text }),
+    row: (text: string) => page.locator('tbody tr, li.thing').filter({ hasText: text }),
     /** Compares the page with the rules for everybody, and keeps a picture of it. */
     async look(picture: string) {
       if (pictures) {

@@ -233,7 +233,7 @@ describe.each([
     await fill('Public name', 'Annie');
     await fill('Email address', '');
     await click('Save');
-    await hear('Your profile is saved.');
+    await hear('Your settings are saved.');
     await arrive('Annie');
     expect(await readMe(tokens.access_token)).toEqual([200, 'Annie']);
     const id = await described('Your id');

@@ -56,7 +56,7 @@ test('pages say to a newcomer that the review waits, and to moderators that they
   const answer = await decide(id, 'approve', { reason: 'other', note: '' });
   expect(answer).toHaveStatus(303);
   expect(await visitor.reads(id)).toHaveStatus(200);
-  expect((await ask('show-my-reviews', author)).html).toContain('>Public<');
+  expect((await ask('show-my-reviews', author)).html).toContain('<p class="soft">Public · ');
   expect((await ask('show-account', author)).html).toContain('<h3>Approved</h3>');
 });
 

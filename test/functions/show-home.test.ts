@@ -10,7 +10,7 @@ import { invoke, lambdaContext } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { reviewsIn } from '../helpers/visit.ts';
-import { makeUser, makeUsers, operator } from '../helpers/world.ts';
+import { makeUser, makeUsers, operator, type Person } from '../helpers/world.ts';
 
 afterAll(restore);
 
@@ -111,6 +111,46 @@ describe('GET /', () => {
     expect(reviewsIn(list)).toHaveLength(5);
   });
 
+  test('quotes the best-loved text of the week, which two readers more found helpful', async () => {
+    const start = Date.now();
+    const [ann, ben, ...readers] = await makeUsers(6);
+    const days = (number: number) => stopClock(start + number * 86_400_000);
+    const publish = async (person: Person | undefined, text: string | null, votes: number) => {
+      const id = `${await person?.publishes({ text, rating: 4 })}`;
+      for (const reader of readers.slice(0, votes)) await reader.votes(id);
+      return id;
+    };
+    const quoteOn = async () => {
+      await applyStream();
+      const body = `${(await invoke(handler)).body}`;
+      const [, heading, quote] = /<h2>([^<]*)<\/h2>\s*<blockquote[^>]*>([^<]*)/.exec(body) ?? [];
+      return { heading, quote: quote?.slice(0, 9), ids: reviewsIn(body) };
+    };
+    days(20);
+    await publish(ann, 'The old one was loved, and it is still there to read.', 4);
+    days(26.9);
+    expect(await quoteOn()).toMatchObject({ heading: 'Best-loved this week', quote: 'The old o' });
+    days(27.1);
+    // Among those of all weeks.
+    expect(await quoteOn()).toMatchObject({ heading: 'Loved by readers' });
+    await publish(ben, 'The small one of this week has one vote, of a friend.', 1);
+    const rated = await publish(ben, 'Its text is taken away after three have voted on it.', 3);
+    await ben?.edits(rated, { text: null });
+    expect(await quoteOn()).toMatchObject({ heading: 'Loved by readers' });
+    const loved = await publish(ann, `The best <b> of this week ${'goes on '.repeat(40)}`, 3);
+    await publish(ben, 'The second one of this week has a vote less.', 2);
+    const { ids, ...shown } = await quoteOn();
+    expect(shown).toEqual({ heading: 'Best-loved this week', quote: 'The best ' });
+    // It counts among the five, and is not among the newest again.
+    expect([ids.length, ids.includes(loved)]).toEqual([4, false]);
+    const body = `${(await invoke(handler)).body}`;
+    expect(body).toMatch(/lang="en" dir="auto">The best &lt;b&gt; of [^<]*goes…<\/blockquote>/);
+    expect(body).toContain('Helpful to 3 readers.');
+    await decideReview(loved, 'hide', operator);
+    expect(await quoteOn()).toMatchObject({ quote: 'The secon' });
+    restore();
+  });
+
   test('costs twelve units, with the widest names of the four types with most reviews', async () => {
     const wide = '\u{1f3b7}'.repeat(200);
     const people = await makeUsers(5);
@@ -131,6 +171,8 @@ describe('GET /', () => {
     const types = [...shelf.matchAll(/entity_type=(\w+)"/g)].map(([, type]) => type);
     // Of the test before, and of the type with most reviews.
     expect(types).toEqual(Array(6).fill('release_group'));
-    expect(reviewsIn(body)).toHaveLength(5);
+    // The fifth is quoted.
+    expect(body).toContain('<blockquote');
+    expect(reviewsIn(body)).toHaveLength(4);
   });
 });

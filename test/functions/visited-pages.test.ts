@@ -117,11 +117,11 @@ test.each([...visitedPages, ...ownPages])(
 );
 
 test('a notice of a change is shown once', async () => {
-  const notice = '__Host-notice=profile-saved';
+  const notice = '__Host-notice=settings-saved';
   const { body } = await ask(showEntity, { cookie: `${cookie}; ${notice}` });
-  expect(body).toContain('<p class="notice" role="status">Your profile is saved.</p>');
+  expect(body).toContain('<p class="notice" role="status">Your settings are saved.</p>');
   const without = await ask(showEntity, { cookie: notice });
-  expect(without.body).not.toContain('Your profile is saved.');
+  expect(without.body).not.toContain('Your settings are saved.');
 });
 
 test('the link to sign in returns to the page, without parameters that it does not read', async () => {

@@ -91,7 +91,6 @@ export const writes: Record<string, (scene: Writing) => Sent | Promise<Sent>> = 
   'rotate-secret': ({ client }) => ({ path: of(client), form: {} }),
   'revoke-application': ({ client }) => ({ path: of(client), form: { everybody: 'yes' } }),
   'revoke-connection': ({ client }) => ({ path: of(client), form: {} }),
-  'update-mails': () => ({ form: { shown: 'news' } }),
   'stop-mails': async ({ user: { id } }) => {
     await setAttributes(contactKey(id), { email: 'ann@example.org' });
     const url = await stopUrl({ user_id: id, kind: 'news', address: 'ann@example.org' });

@@ -180,15 +180,15 @@ describe('a connection', () => {
 describe('the notice about a change', () => {
   test('is one of ours, shown once, and cannot be set by a link', async () => {
     const { browser } = await openAs(issuer, 'Kim');
-    for (const left of ['Send%20money', 'constructor', '__proto__', 'Profile-saved']) {
+    for (const left of ['Send%20money', 'constructor', '__proto__', 'Settings-saved']) {
       browser.jar.set('notice /', { value: left, path: '/' });
       expect(noticeOn(await browser.visit('account'))).toBeUndefined();
     }
     browser.jar.delete('notice /');
-    const query = '?notice=profile-saved&done=profile-saved';
+    const query = '?notice=settings-saved&done=settings-saved';
     expect(noticeOn(await browser.visit(`account${query}`))).toBeUndefined();
-    browser.jar.set('notice /', { value: 'profile-saved', path: '/' });
-    expect(noticeOn(await browser.visit('account'))).toBe('Your profile is saved.');
+    browser.jar.set('notice /', { value: 'settings-saved', path: '/' });
+    expect(noticeOn(await browser.visit('account'))).toBe('Your settings are saved.');
     expect(browser.jar.has('notice /')).toBe(false);
     expect(noticeOn(await browser.visit('account'))).toBeUndefined();
   });

@@ -244,6 +244,6 @@ describe('a new user', () => {
     // An invalid form keeps the return address.
     const named = await browser.submit(fault, 'Save', { display_name: 'Oda', email: '' });
     expect(named.url).toBe(`${issuer}/account/tokens`);
-    expect(noticeOn(named)).toBe('Your profile is saved.');
+    expect(noticeOn(named)).toBe('Your settings are saved.');
   });
 });

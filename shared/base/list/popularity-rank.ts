@@ -24,3 +24,9 @@ export function popularityOf(rank: bigint): number {
   // Division of bigints rounds towards zero, and the time in a rank is positive.
   return Number(rank < 0n && votes * rankStep !== rank ? votes - 1n : votes);
 }
+
+/** Returns the time of publication in a rank (epoch ms). */
+export function publicationIn(rank: bigint): number {
+  const rest = rank % rankStep;
+  return Number((rest < 0n ? rest + rankStep : rest) / 10n ** 16n);
+}

@@ -5,7 +5,7 @@ import { type ListPage, readPage } from '../../base/list/read-page.ts';
 import { readSums, readTotals, rootKey } from '../../base/list/totals.ts';
 import { getItems } from '../../base/table/batch.ts';
 import { type Entry, idIn, type Key, keyString, type SortKey } from '../../base/table/item.ts';
-import { byPlace, collect, queryIndex, sortKeyIn } from '../../base/table/query.ts';
+import { byPlace, sortKeyIn } from '../../base/table/query.ts';
 import { type EntityType, typesOf } from '../entity/entity-type.ts';
 import type { AverageRating } from '../entity/presented.ts';
 import { claimKey, countsKey, entityKey, reviewKey } from '../keys.ts';
@@ -135,33 +135,6 @@ async function readReviews(
   const after = isCut ? sortKeyIn(last, order) : next;
   const isShort = after !== undefined && read.length < limit;
   return { ...page, next: after, limit: isShort ? read.length : undefined };
-}
-
-/** Entries that are looked through for the newest reviews: half a read unit for 20. */
-const mostNewest = 40;
-
-/**
- * Returns the newest reviews with authors, at most `limit` (50). Two of one member come before a
- * third, so that somebody who publishes many at once leaves room for others.
- */
-export async function findNewest(limit: number): Promise<AuthoredReview[]> {
-  const options = { descending: true, pageSize: mostNewest };
-  const entries = await collect(queryIndex('all-by-date', 'REVIEW', options), mostNewest);
-  const few = twoOfEach(entries);
-  const others = entries.filter((entry) => !few.includes(entry));
-  const chosen = new Set([...few, ...others].slice(0, limit));
-  const newest = entries.filter((entry) => chosen.has(entry));
-  return findListed(newest.slice(0, readable(newest, true)));
-}
-
-/** Returns entries in their order, two of one member at most. */
-export function twoOfEach(entries: readonly Entry[]): Entry[] {
-  const counts = new Map<string, number>();
-  return entries.filter(({ user_id = '' }) => {
-    const count = (counts.get(user_id) ?? 0) + 1;
-    counts.set(user_id, count);
-    return count <= 2;
-  });
 }
 
 /** Lists the ids of public reviews, oldest first. A page may have some thousand. */

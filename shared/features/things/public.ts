@@ -9,7 +9,7 @@ export { namingPage } from './pages/name-page.ts';
 export { namingLink, namingUrl, recordUrl } from './pages/naming-form.ts';
 export { ReviewedEntity, refilledReview, startReview } from './pages/new-review-page.ts';
 export { isOther, refilledThing, requireOwnTypes, startThing } from './pages/new-thing-page.ts';
-export { browseTabs, numbersOf, thingList, thingShelf } from './pages/thing-list.ts';
+export { browseTabs, numbersOf, thingShelf } from './pages/thing-list.ts';
 export { ThingPage } from './presented.ts';
 export { buildThings, rebuildThings } from './rebuild-things.ts';
 export { riseKey } from './rise.ts';

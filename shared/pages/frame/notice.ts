@@ -5,11 +5,10 @@ import type { Page } from './layout.ts';
 
 /** Messages shown once after a change. */
 const notices = {
-  'profile-saved': 'Your profile is saved.',
+  'settings-saved': 'Your settings are saved.',
   welcome: 'Welcome! Your name is saved. Find something that you know, and review it.',
   'address-moved':
     'You sign in with the new address now. All other devices are signed out, and the address before is told.',
-  'mails-saved': 'Your choice of mails is saved.',
   'draft-saved': 'The draft is saved. Only you can see it.',
   'review-published': 'Your review is public.',
   'review-held':

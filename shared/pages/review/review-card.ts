@@ -9,8 +9,9 @@ import { aboutLine } from '../entity/named-entity.ts';
 import { pictureTile } from '../entity/picture.ts';
 import type { Html } from '../frame/layout.ts';
 import { personLink } from '../frame/person.ts';
-import { when } from '../frame/words.ts';
-import { inShort, isCut, shortParts } from './written-parts.ts';
+import { stars } from '../frame/stars.ts';
+import { counted, when } from '../frame/words.ts';
+import { excerptOf, inShort, isCut, shortParts } from './written-parts.ts';
 
 const { rating: shortRating, ...belowAuthor } = shortParts;
 
@@ -31,6 +32,25 @@ export function reviewCard(
     ${Object.values(belowAuthor).map((part) => part(review))}
     ${isCut(review) && html`<p><a href="${base}/review/${id}">Read more</a></p>`}
   </div>`;
+}
+
+/** UTF-16 units of a quotation in large letters. */
+const quotedLength = 200;
+
+/** Renders a review as a quotation, with its author, its thing, and how many it has helped. */
+export function lovedReview({ review, author }: AuthoredReview, metadata?: Metadata | null): Html {
+  const { id, entity_id, text, language, rating, votes_positive } = review;
+  const base = authUrl();
+  return html`<blockquote class="quote" lang="${language}" dir="auto">${excerptOf(text ?? '', quotedLength)}</blockquote>
+    <p class="by">${personLink(author)} ${rating !== null && stars(rating)}</p>
+    <div class="thing">
+      ${pictureTile(review, metadata)}
+      <div>
+        <h3><a href="${base}/entity/${entity_id}"><bdi>${nameOfEntity(review, metadata)}</bdi></a></h3>
+        ${aboutLine(review, metadata)}
+        <p>Helpful to ${counted(votes_positive, 'reader')}. <a href="${base}/review/${id}">Read the review</a></p>
+      </div>
+    </div>`;
 }
 
 /** A review on a page about several things, as an item of a list. */

@@ -91,9 +91,17 @@ async function readFiltered(
 }
 
 /** A page of a person's reviews, with drafts, hidden reviews, and names. */
-export async function readWritten(user_id: string, start: string | undefined, visitor: Visitor) {
-  const page = await readDated({ list: 'written', user_id }, start, (limit, after) =>
-    listWritten(user_id, { limit, offset: 0, after }),
+export async function readWritten(
+  user_id: string,
+  start: string | undefined,
+  visitor: Visitor,
+  limit = perPage,
+) {
+  const page = await readDated(
+    { list: 'written', user_id },
+    start,
+    (most, after) => listWritten(user_id, { limit: most, offset: 0, after }),
+    limit,
   );
   const reviews = page.reviews.map(({ review }) => review);
   const metadata = await findMetadata(reviews, viewerOf(visitor));

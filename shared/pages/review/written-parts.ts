@@ -52,12 +52,12 @@ export function inShort(content: Content): Html {
   return html`${Object.values(shortParts).map((part) => part(content))}`;
 }
 
-/** The beginning of a text in one line, cut at the end of a word. */
-export function excerptOf(text: string): string {
+/** The beginning of a text in one line of at most so many UTF-16 units, cut at a word's end. */
+export function excerptOf(text: string, most = excerptLength): string {
   const line = lineOf(text);
-  if (line.length <= excerptLength) return line;
+  if (line.length <= most) return line;
   // A script without spaces is cut anywhere, but not inside a surrogate pair.
-  const cut = line.slice(0, excerptLength).replace(/\s\S*$|[\ud800-\udbff]$/, '');
+  const cut = line.slice(0, most).replace(/\s\S*$|[\ud800-\udbff]$/, '');
   return `${cut}…`;
 }
 

@@ -366,7 +366,7 @@ describe('each function does with its role', () => {
     expect((await fetch(stop)).status).toBe(200);
     expect((await fetch(stop, { method: 'POST' })).status).toBe(200);
     const { browser } = await signedIn('Nina');
-    await fillIn(browser, 'account', '/account/mails"', { news: 'yes' });
+    await fillIn(browser, 'account', 'name="mails"', { news: 'yes' });
     await server.stop();
   });
 

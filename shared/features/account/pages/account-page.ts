@@ -1,30 +1,38 @@
 import { html } from 'hono/html';
 import { authUrl } from '../../../base/auth-url.ts';
 import type { Decided } from '../../../core/report/decision-log.ts';
-import type { Review } from '../../../core/review/review.ts';
-import type { Contact, User } from '../../../core/user/user.ts';
+import type { User } from '../../../core/user/user.ts';
 import type { Account } from '../../../core/user/user-repository.ts';
 import { userTypeOf } from '../../../core/user/user-type.ts';
 import { blank, displayName, type FormState, faultOf, field } from '../../../pages/form/fields.ts';
-import { csrfField, type Html, type Page } from '../../../pages/frame/layout.ts';
+import { csrfField, type Page } from '../../../pages/frame/layout.ts';
 import { nextPage } from '../../../pages/frame/lists.ts';
 import { nameWithRole, personTop } from '../../../pages/frame/person.ts';
 import { minuteOf, nameOfType } from '../../../pages/frame/words.ts';
 import { excerptOf } from '../../../pages/review/written-parts.ts';
 import { decisionOf, saying } from '../../moderation/public.ts';
 import { mailSettings, newsSection } from '../../notices/public.ts';
+import { appealOn } from './appeal.ts';
 import { signInSection } from './move-pages.ts';
+import { type OwnReview, ownReviews } from './own-reviews.ts';
 
-/** The account page, with the profile as stored or as sent, and a page of decisions. */
+/** Contributions that the account page shows: the newest reviews, and a page of decisions. */
+interface Contributions {
+  /** Absent beside a later page of decisions. */
+  written?: readonly OwnReview[] | undefined;
+  decided: readonly Decided[];
+  cursor?: string | undefined;
+}
+
+/** The account page: own reviews and decisions on them, then settings as stored or as sent. */
 export function accountPage(
   { user, contact }: Account,
   csrf: string,
-  decisions: { decided: readonly Decided[]; cursor?: string } = { decided: [] },
+  { written, decided: all, cursor }: Contributions = { decided: [] },
   filled: FormState = blank,
 ): Page {
-  const { cursor } = decisions;
   // A correction that needed no moderator is no news.
-  const decided = decisions.decided.filter(({ decision }) => decision.moderator_id !== user.id);
+  const decided = all.filter(({ decision }) => decision.moderator_id !== user.id);
   return {
     title: user.display_name,
     top: personTop(
@@ -37,21 +45,36 @@ export function accountPage(
       <div class="desk">
         <div>
           ${newsSection(user)}
-          ${profile(user, contact, csrf, filled)}
-          ${signInSection(contact)}
-          ${mailSettings({ user, contact }, csrf)}
-          ${standing(user)}
+          ${written && reviews(written)}
           ${decided.length > 0 && moderation(decided, csrf, cursor)}
+          ${settings({ user, contact }, csrf, filled)}
+          ${signInSection(contact)}
+          ${standing(user)}
         </div>
         <div>${ownData()}</div>
       </div>`,
   };
 }
 
-function profile(user: User, contact: Contact, csrf: string, filled: FormState) {
-  const { return_to } = filled.values;
+/** The newest own reviews, and the ways to all that one has contributed. */
+function reviews(written: readonly OwnReview[]) {
+  const account = `${authUrl()}/account`;
   return html`<section>
-    <h2>Profile</h2>
+    <h2>Your reviews</h2>
+    ${ownReviews(written)}
+    <ul class="row">
+      ${written.length > 0 && html`<li><a href="${account}/reviews">All your reviews</a></li>`}
+      <li><a href="${account}/votes">Your votes</a></li>
+      <li><a href="${account}/names">Your corrections</a></li>
+    </ul>
+  </section>`;
+}
+
+/** All that one form saves: the profile, and which mails to send. */
+function settings({ user, contact }: Account, csrf: string, filled: FormState) {
+  const { return_to } = filled.values;
+  return html`<section id="settings">
+    <h2>Settings</h2>
     ${user.has_proposed_name && html`<p>You are new here: keep this name or choose another, then save it.</p>`}
     <form method="post" action="${authUrl()}/account">
       ${csrfField(csrf)}
@@ -67,6 +90,7 @@ function profile(user: User, contact: Contact, csrf: string, filled: FormState) 
         autocomplete: 'email',
         filled,
       })}
+      ${mailSettings({ user, contact }, filled)}
       <button>Save</button>
     </form>
   </section>`;
@@ -128,26 +152,4 @@ function entry({ decision, review }: Decided, csrf: string) {
     ${saying(note)}
     ${review?.text && html`<p>Your review:</p><p class="soft" lang="${review.language}" dir="auto">${excerptOf(review.text)}</p>`}
     ${review?.is_hidden && review.moderation?.decided_at === decided_at && appealOn(review, csrf)}`;
-}
-
-/** The appeal against the decision that hides a review: the form, or the state of it. */
-export function appealOn({ id: reviewId, moderation, appealed_at }: Review, csrf: string): Html {
-  if (appealed_at !== undefined) {
-    return moderation?.decision === 'uphold'
-      ? html`<p>Your appeal was decided. The decision is final.</p>`
-      : html`<p>You appealed on ${minuteOf(appealed_at)}. There is no answer yet.</p>`;
-  }
-  const id = `statement-${reviewId}`;
-  return html`<details>
-    <summary>Appeal against this decision</summary>
-    <form method="post" action="${authUrl()}/account/reviews/${reviewId}/appeal">
-      ${csrfField(csrf)}
-      <div class="field">
-        <label for="${id}">What should the other moderator know?</label>
-        <p class="soft" id="${id}-hint">You can appeal once. Another moderator decides on it, not the one who has decided.</p>
-        <textarea id="${id}" name="statement" maxlength="500" aria-describedby="${id}-hint"></textarea>
-      </div>
-      <button>Send the appeal</button>
-    </form>
-  </details>`;
 }

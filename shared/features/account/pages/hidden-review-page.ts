@@ -12,7 +12,7 @@ import type { Html, Page, Visitor } from '../../../pages/frame/layout.ts';
 import { viewerOf } from '../../../pages/frame/person.ts';
 import { inFull } from '../../../pages/review/written-parts.ts';
 import { saying, stateOf } from '../../moderation/public.ts';
-import { appealOn } from './account-page.ts';
+import { appealOn } from './appeal.ts';
 
 /** The page for the author after the error of the public page, which it throws for anyone else. */
 export async function hiddenReviewPage(

@@ -1,6 +1,5 @@
 // Which mails a person gets, on the account page.
 import { html } from 'hono/html';
-import { authUrl } from '../../../base/auth-url.ts';
 import type { MailKind } from '../../../core/user/mail-kinds.ts';
 import { mailKinds } from '../../../core/user/mail-kinds.ts';
 import { wants } from '../../../core/user/mails.ts';
@@ -8,7 +7,8 @@ import { isMailing } from '../../../core/user/notice.ts';
 import type { Account } from '../../../core/user/user-repository.ts';
 import { canModerate } from '../../../core/user/user-type.ts';
 import { checkbox } from '../../../pages/form/choices.ts';
-import { csrfField, type Html } from '../../../pages/frame/layout.ts';
+import type { FormState } from '../../../pages/form/fields.ts';
+import type { Html } from '../../../pages/frame/layout.ts';
 
 const words: Readonly<Record<MailKind, string>> = {
   news: 'Moderators have decided on what I wrote',
@@ -16,20 +16,19 @@ const words: Readonly<Record<MailKind, string>> = {
   digest: 'The latest reviews, once a week',
 };
 
-/** The settings for mails. Empty if the service sends none. */
-export function mailSettings({ user, contact }: Account, csrf: string): Html | '' {
+/** The settings for mails, in the form of the account. Empty if the service sends none. */
+export function mailSettings({ user, contact }: Account, { values }: FormState): Html | '' {
   if (!isMailing()) return '';
   const kinds = mailKinds.filter((kind) => kind !== 'desk' || canModerate(user));
   const { email, email_verified } = contact;
   const isKnown = email !== null && email_verified;
-  return html`<section id="mails">
-    <h2>Mails</h2>
+  // A box that is not ticked is not sent.
+  const isTicked = (kind: MailKind) =>
+    values.mails === undefined ? wants(contact, kind) : values[kind] === 'yes';
+  return html`<fieldset id="mails">
+    <legend>Mails</legend>
     <p>${isKnown ? `We write to ${email} when:` : 'Mails go to an address that your sign-in has verified. Your account has none, so you get no mails.'}</p>
-    <form method="post" action="${authUrl()}/account/mails">
-      ${csrfField(csrf)}
-      <input type="hidden" name="shown" value="${kinds.join(' ')}">
-      ${kinds.map((kind) => checkbox({ name: kind, words: words[kind], isTicked: wants(contact, kind) }))}
-      <button>Save the mails</button>
-    </form>
-  </section>`;
+    <input type="hidden" name="mails" value="${kinds.join(' ')}">
+    ${kinds.map((kind) => checkbox({ name: kind, words: words[kind], isTicked: isTicked(kind) }))}
+  </fieldset>`;
 }

@@ -3,13 +3,11 @@ import { html } from 'hono/html';
 import { authUrl } from '../../../base/auth-url.ts';
 import { nameOfEntityType } from '../../../core/entity/entity-type.ts';
 import { knownEntity } from '../../../core/entity/metadata.ts';
-import { aboutLine } from '../../../pages/entity/named-entity.ts';
 import { pictureTile } from '../../../pages/entity/picture.ts';
 import type { Html } from '../../../pages/frame/layout.ts';
 import { tabs } from '../../../pages/frame/lists.ts';
 import { withQuery } from '../../../pages/frame/own-url.ts';
 import { stars } from '../../../pages/frame/stars.ts';
-import type { TileSize } from '../../../pages/frame/tile.ts';
 import { counted } from '../../../pages/frame/words.ts';
 import type { FoundThing } from '../found.ts';
 
@@ -22,34 +20,16 @@ export function browseTabs(path: '/reviews' | '/things'): Html {
   ]);
 }
 
-/** Rows of things: picture, name, line, average and number of reviews. */
-export function thingList(things: readonly FoundThing[]): Html {
-  return html`<ul class="plain">${things.map(
-    (thing) => html`<li class="thing">
-      ${pictureOf(thing, 64)}
-      <div>
-        <h3>${linkTo(thing)}</h3>
-        ${aboutLine(thing.record, knownEntity(thing.record))}
-        <p>${numbersOf(thing)}</p>
-      </div>
-    </li>`,
-  )}</ul>`;
-}
-
 /** Things side by side, by their pictures. The line has no room for the type. */
 export function thingShelf(things: readonly FoundThing[]): Html {
   return html`<ul class="shelf">${things.map(
     (thing) => html`<li>
-      ${pictureOf(thing, 128)}
+      ${pictureTile(thing.record, knownEntity(thing.record), 128)}
       <h3>${linkTo(thing)}</h3>
       <p class="soft"><bdi>${thing.record.about ?? nameOfEntityType(thing.record.entity_type)}</bdi></p>
       <p>${numbersOf(thing)}</p>
     </li>`,
   )}</ul>`;
-}
-
-function pictureOf({ record }: FoundThing, size: TileSize): Html {
-  return pictureTile(record, knownEntity(record), size);
 }
 
 function linkTo({ record: { entity_id, entity_type, name } }: FoundThing): Html {

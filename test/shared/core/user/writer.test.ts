@@ -21,7 +21,7 @@ const why = { reason: 'abuse', note: '', moderator_id: null } as const;
 
 /** Requests that a block allows: leaving, revoking access and appealing. It refuses the others. */
 const allowed = `
-  sign-out rotate-secret revoke-application revoke-connection update-mails stop-mails undo-move
+  sign-out rotate-secret revoke-application revoke-connection stop-mails undo-move
   revoke-personal-token delete-application appeal-decision delete-account delete-me`
   .trim()
   .split(/\s+/);

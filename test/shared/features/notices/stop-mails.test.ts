@@ -90,7 +90,7 @@ test.each<[string, (ann: Person, ben: Person) => Promise<string>]>([
 test('a link ends one kind of mails, of one account', async () => {
   const ann = await member();
   const ben = await member();
-  await ask('update-mails', ann, { form: { shown: 'news digest', news: 'yes', digest: 'yes' } });
+  await ask('update-account', ann, { form: { mails: 'news digest', news: 'yes', digest: 'yes' } });
   await clicks(await tokenFor(ann, 'digest'));
   expect(await kindsOf(ann)).toEqual(['news']);
   expect(await kindsOf(ben)).toEqual(['news']);
@@ -101,18 +101,32 @@ test('the account page has the settings, and saves what it showed', async () => 
   const shown = await ask('show-account', ann);
   expect(shown.html).toContain(`We write to ${email} when:`);
   expect(shown.html).not.toContain('waits for moderators');
-  const { status, headers } = await ask('update-mails', ann, {
-    form: { shown: 'digest', digest: 'yes' },
+  const { status, headers } = await ask('update-account', ann, {
+    form: { mails: 'digest', digest: 'yes' },
   });
   expect([status, headers.location]).toEqual([303, 'https://api.example/ws/account']);
   expect(await kindsOf(ann)).toEqual(['news', 'digest']);
-  await ask('update-mails', ann, { form: { shown: 'news digest', digest: 'yes' } });
+  await ask('update-account', ann, { form: { mails: 'news digest', digest: 'yes' } });
   expect(await kindsOf(ann)).toEqual(['digest']);
+});
+
+test('one form saves the profile and the mails, or nothing, and keeps what was chosen', async () => {
+  const ann = await member();
+  const chosen = { mails: 'news digest', digest: 'yes' };
+  const refused = await ask('update-account', ann, { form: { ...chosen, display_name: ' ' } });
+  expect(refused.status).toBe(400);
+  expect(refused.html).toMatch(/name="digest" value="yes" checked/);
+  expect(refused.html).not.toMatch(/name="news" value="yes" checked/);
+  expect(await kindsOf(ann)).toEqual(['news']);
+  const form = { ...chosen, display_name: 'Ann Two', email };
+  expect((await ask('update-account', ann, { form })).status).toBe(303);
+  expect(await kindsOf(ann)).toEqual(['digest']);
+  expect((await ask('show-account', ann)).html).toContain('<bdi>Ann Two</bdi>');
 });
 
 test.each(['', 'all'])('a form that showed “%s” changes no setting', async (shown) => {
   const ann = await member();
-  const { status } = await ask('update-mails', ann, { form: { shown } });
+  const { status } = await ask('update-account', ann, { form: { mails: shown } });
   expect(status).toBe(303);
   expect(await kindsOf(ann)).toEqual(['news']);
 });
@@ -123,7 +137,7 @@ test('the settings say who gets no mails, and are missing where none are sent', 
   expect(html).toContain('Your account has none, so you get no mails.');
   expect(html).toContain('Something waits for moderators');
   delete process.env.MAIL_FROM;
-  expect((await ask('show-account', mia)).html).not.toContain('<h2>Mails</h2>');
+  expect((await ask('show-account', mia)).html).not.toContain('<legend>Mails</legend>');
 });
 
 test('the account may be gone by the time that its settings are saved', async () => {
