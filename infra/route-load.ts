@@ -18,14 +18,14 @@ export function isStepOfSignIn({ path }: Route): boolean {
   return path === '/account/sign-in' || path === '/account/callback';
 }
 
-/** Returns true for the reference with its files and the OpenAPI document, up to 1.7 MB each. */
+/** Returns true for the OpenAPI document, which has 200 KB. */
 export function isLarge({ path }: Route): boolean {
-  return path === '/openapi.json' || /^\/docs\/api(\/|$)/.test(path);
+  return path === '/openapi.json';
 }
 
-/** Returns true for the guides: pages of some ten kilobytes. */
-export function isGuide(route: Route): boolean {
-  return /^\/docs(\/|$)/.test(route.path) && !isLarge(route);
+/** Returns true for the guides and the reference: pages of some ten kilobytes. */
+export function isGuide({ path }: Route): boolean {
+  return /^\/docs(\/|$)/.test(path);
 }
 
 /** Returns true for the export of all own data, in parts of up to 6 MB. */

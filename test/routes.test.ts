@@ -111,6 +111,7 @@ const contract = `
   GET    /.well-known/oauth-authorization-server            public  none
   GET    /docs                                              public  public
   GET    /docs/api                                          public  public
+  GET    /docs/api/{group}                                  public  public
   GET    /docs/{guide}                                      public  public
   GET    /help                                              public  public
   GET    /pages/{slug}                                      public  public

@@ -56,7 +56,7 @@ function limitsOf(route: Route, rate: number) {
   // A part of an export reads up to 2,500 units. Two a second are less than half of the 12,000 that
   // a new table serves. Others who export at the same time wait.
   if (isExport(route)) return throttling(Math.min(2, rate), Math.min(4, 2 * rate));
-  // At the full rate, the transfer of these large responses would be the largest cost.
+  // At the full rate, the transfer of this large response would be the largest cost.
   return isLarge(route) ? throttling(Math.min(5, rate), Math.min(20, 2 * rate)) : undefined;
 }
 

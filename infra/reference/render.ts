@@ -1,92 +1,147 @@
 import { html } from 'hono/html';
 import { type ErrorCode, errors, occasions } from '../openapi/responses.ts';
-import { curlOf } from './curl.ts';
-import { type Call, callsOf, type Description, type Schema } from './description.ts';
-import { code, fieldTable, joined, limitsOf, nameOf, parameterTable, typeOf } from './fields.ts';
+import { type Call, callsOf, type Description } from './description.ts';
+import { code, joined } from './fields.ts';
 import { block, codeBlock, heading, inline, type Markup } from './markup.ts';
-import { messageContents, messageSection, messages } from './messages.ts';
+import { messageSection, messages } from './messages.ts';
+import { everywhere, operationOf, ownersOf, schemaOf } from './operation.ts';
 
-/** A link of the contents, with the links below it. */
+/** A link of the contents. `call` is the method and path of an operation. */
 interface Entry {
   id: string;
   text: string;
-  within?: readonly Entry[];
+  call?: string;
 }
 
-/** Errors of every endpoint. They stand in the section on errors only. */
-const everywhere = ['too_many_requests', 'server_error', 'service_unavailable'];
+/** A page of the reference: a group of endpoints, the messages, or what all of them share. */
+interface Section {
+  slug: string;
+  title: string;
+  description: string;
+  entries: readonly Entry[];
+  article: Markup;
+}
 
-/** Renders the reference for `shared/features/docs/reference.json` from the OpenAPI description. */
+/**
+ * Renders the reference for `shared/features/docs/reference.json` from the OpenAPI description: the
+ * index, and a page for each section. The index has an entry for each operation, message, header,
+ * error and schema. Its id is that of the part of the page that it leads to.
+ */
 export function renderReference(description: Description, authUrl: string) {
+  const sections = [...groupsOf(description, authUrl), ...sharedOf(description, authUrl)];
+  const access = accessSection(description, authUrl);
+  const licences = licenceSection(description, authUrl);
+  const pages = new Map([
+    ...idsIn(html`${access}${licences}`, ''),
+    ...sections.flatMap(({ slug, article }) => idsIn(article, slug)),
+  ]);
+
+  /** Completes links to ids of other pages. */
+  function linked(article: Markup, own: string): string {
+    return `${article}`.replaceAll(/href="#([^"]+)"/g, (link, id: string) => {
+      const slug = pages.get(id);
+      if (slug === undefined) throw new Error(`No page of the reference has #${id}`);
+      return slug === own ? link : `href="${addressOf(authUrl, slug)}#${id}"`;
+    });
+  }
+
+  const index = html`${block(description.info.description)}
+${access}
+${sections.map((section) => indexOf(section, authUrl))}
+${licences}`;
+  return {
+    authUrl,
+    index: linked(index, ''),
+    pages: sections.map(({ slug, title, description: about, entries, article }) => ({
+      slug,
+      title,
+      description: about,
+      entries: entries.filter(({ id }) => pages.get(id) === slug),
+      html: linked(html`<p>${inline(about)}</p>\n${article}`, slug),
+    })),
+  };
+}
+
+/** Returns the address of a page of the reference. The index has the slug ''. */
+function addressOf(authUrl: string, slug: string): string {
+  return `${authUrl}/docs/api${slug && `/${slug}`}`;
+}
+
+/** Returns the ids in an article, each with the slug of its page. */
+function idsIn(article: Markup, slug: string): [id: string, slug: string][] {
+  return [...`${article}`.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => [id, slug]);
+}
+
+/** Lists what a page describes, and leads there. */
+function indexOf({ slug, title, description, entries }: Section, authUrl: string): Markup {
+  return html`<h2 id="${slug}"><a href="${addressOf(authUrl, slug)}">${title}</a></h2>
+<p>${inline(description)}</p>
+<ul>${entries.map(
+    ({ id, text, call }) =>
+      html`<li id="${id}"><a href="#${id}">${text}</a>${call && html` ${code(call)}`}</li>\n`,
+  )}</ul>
+`;
+}
+
+/** The groups of endpoints, a tag of the description each, and the messages. */
+function groupsOf(description: Description, authUrl: string): Section[] {
   const calls = callsOf(description);
   const { schemas } = description.components;
   const owners = ownersOf(description, calls);
-  const shared = Object.entries(schemas).filter(([name]) => !owners.has(name) && !isError(name));
-  const answering = description.tags.filter(({ name }) => name !== messages);
-  const sections = answering.map(({ name, description: about }) => {
+  return description.tags.map(({ name, description: about }) => {
+    const group = { slug: name.toLowerCase().replaceAll(/\W+/g, '-'), title: name };
+    if (name === messages) return { ...group, ...messageSection(description, about, authUrl) };
     const operations = calls.filter(({ tags }) => tags.includes(name));
-    return { name, about, operations, id: name.toLowerCase().replaceAll(/\W+/g, '-') };
+    return {
+      ...group,
+      description: about,
+      entries: operations.map(({ operationId, summary, method, path }) => {
+        return { id: operationId, text: summary, call: `${method} ${path}` };
+      }),
+      article: html`${operations.map((call) => operationOf(call, schemas, owners))}`,
+    };
   });
-  const contents: Entry[] = [
-    { id: 'access', text: 'Access' },
-    ...sections.map(({ id, name, operations }) => {
-      const within = operations.map(({ operationId, summary }) => {
-        return { id: operationId, text: summary };
-      });
-      return { id, text: name, within };
-    }),
-    messageContents(description),
-    { id: 'headers', text: 'Headers' },
-    { id: 'errors', text: 'Errors' },
-    { id: 'schemas', text: 'Schemas' },
-    { id: 'licences', text: 'Licences' },
+}
+
+/** Pages on what all endpoints share: headers, errors and schemas. */
+function sharedOf(description: Description, authUrl: string): Section[] {
+  const calls = callsOf(description);
+  const { headers, schemas } = description.components;
+  const owners = ownersOf(description, calls);
+  const all = Object.entries(schemas);
+  const described = all.filter(([name]) => !owners.has(name) && !isError(name));
+  const requested = requestHeadersOf(calls);
+  return [
+    {
+      slug: 'headers',
+      title: 'Headers',
+      description: 'Headers of requests and answers.',
+      entries: [...requested.keys(), ...Object.keys(headers)].map(entryOf),
+      article: headerTables(description, requested),
+    },
+    {
+      slug: 'errors',
+      title: 'Errors',
+      description: 'Codes of errors, and what they usually mean.',
+      entries: [...Object.keys(errors), ...Object.keys(schemas).filter(isError)].map(entryOf),
+      article: errorTable(schemas, authUrl),
+    },
+    {
+      slug: 'schemas',
+      title: 'Schemas',
+      description: 'Objects that several endpoints answer with or take.',
+      entries: all
+        .map(([name]) => name)
+        .filter((name) => !isError(name))
+        .map(entryOf),
+      article: html`${described.map(([name, schema]) => html`${heading(2, name, name)}${schemaOf(schema)}`)}`,
+    },
   ];
-  const article = html`${block(description.info.description)}
-${accessSection(description, authUrl)}
-${sections.map(
-  ({ id, name, about, operations }) => html`${heading(2, id, name)}<p>${inline(about)}</p>
-${operations.map((call) => operationOf(call, schemas, owners))}`,
-)}
-${messageSection(description, authUrl)}
-${headerSection(description, calls)}
-${errorSection(schemas, authUrl)}
-${heading(2, 'schemas', 'Schemas')}
-${shared.map(([name, schema]) => html`${heading(3, name, name)}${schemaOf(schema)}`)}
-${licenceSection(description, authUrl)}`;
-  return { authUrl, contents: `${listOf(contents)}`, html: `${article}` };
 }
 
-function listOf(entries: readonly Entry[]): Markup {
-  return html`<ol>${entries.map(
-    ({ id, text, within }) =>
-      html`<li><a href="#${id}">${text}</a>${within && listOf(within)}</li>`,
-  )}</ol>`;
-}
-
-/** Returns the operation that shows each schema, by name: the only one that answers with it. */
-function ownersOf({ components }: Description, calls: readonly Call[]): Map<string, string> {
-  const within = JSON.stringify(components.schemas);
-  const names = Object.keys(components.schemas).map((name) => {
-    const users = calls.filter((call) => answerOf(call).name === name);
-    const isUsed = within.includes(`"#/components/schemas/${name}"`);
-    return [name, users.length === 1 && !isUsed ? users[0]?.operationId : undefined] as const;
-  });
-  return new Map(names.flatMap(([name, owner]) => (owner === undefined ? [] : [[name, owner]])));
-}
+const entryOf = (name: string): Entry => ({ id: name, text: name });
 
 const isError = (name: string) => ['Error', 'OAuthError'].includes(name);
-
-function answerOf({ responses }: Call) {
-  const { description = '', headers = {}, content = {} } = responses[200] ?? {};
-  const [[type = '', { schema = {}, example }] = ['', { schema: {} }]] = Object.entries(content);
-  return { description, headers: Object.keys(headers), type, example, name: nameOf(schema) };
-}
-
-function schemaOf(schema: Schema): Markup {
-  const text = schema.description && html`<p>${inline(`${schema.description}.`)}</p>`;
-  if (schema.properties) return html`${text}${fieldTable(schema)}`;
-  return html`${text}<p>${typeOf(schema)}. ${limitsOf(schema, '', Number.POSITIVE_INFINITY)}</p>`;
-}
 
 function accessSection({ servers, components }: Description, authUrl: string): Markup {
   const { description, flows } = components.securitySchemes.oauth2;
@@ -101,94 +156,20 @@ ${codeBlock('sh', 'export TOKEN=rva_…\n')}
 </table>`;
 }
 
-function operationOf(
-  call: Call,
-  schemas: Description['components']['schemas'],
-  owners: ReadonlyMap<string, string>,
-): Markup {
-  const { operationId, method, path, summary, description, parameters = [], requestBody } = call;
-  const fields = parameters.filter((each) => each.in !== 'header');
-  const headers = parameters.filter((each) => each.in === 'header').map(({ name }) => name);
-  const [body] = Object.values(requestBody?.content ?? {});
-  const answer = answerOf(call);
-  const isOwner = answer.name !== undefined && owners.get(answer.name) === operationId;
-  const schema = schemas[answer.name ?? ''];
-  return html`<section>
-${heading(3, operationId, summary)}<p><code>${method} ${path}</code> · ${accessOf(call)}</p>
-${description && block(description)}
-${codeBlock('sh', curlOf(call))}
-${fields.length > 0 && html`<h4>Parameters</h4>\n${parameterTable(fields)}`}
-${headers.length > 0 && html`<p>Request headers: ${linked(headers)}</p>`}
-${body && html`<h4>Body${requestBody?.required === false && ', optional'}</h4>\n${fieldTable(body.schema)}`}
-<h4>Answer</h4>
-<p${isOwner && html` id="${answer.name}"`}>200, ${nameLink(answer.name)}${answer.type !== 'application/json' && html` as ${code(answer.type)}`}${schema?.description !== answer.description && html`: ${inline(answer.description)}`}</p>
-${isOwner && schema && schemaOf(schema)}
-${answer.headers.length > 0 && html`<p>Headers: ${linked(answer.headers)}</p>`}
-<details><summary>Example of the answer</summary>
-${exampleOf(answer.type, answer.example)}</details>
-${errorsOf(call)}
-</section>
-`;
-}
-
-/** Says who may call an operation. */
-function accessOf({ security }: Call): Markup {
-  const scope = security.flatMap(({ oauth2 }) => oauth2 ?? [])[0];
-  if (scope) return html`token with the <a href="#access">scope</a> ${code(scope)}`;
-  if (security.some(({ bearer }) => bearer)) return html`any <a href="#access">token</a>`;
-  if (security.some(({ basic }) => basic)) return html`client id and secret, as form or Basic`;
-  return html`public`;
-}
-
-function nameLink(name?: string) {
-  return name && html`<a href="#${name}">${name}</a>`;
-}
-
-function linked(headers: readonly string[]): Markup[] {
-  const links = headers.map((name) => html`<a href="#${name}"><code>${name}</code></a>`);
-  return joined(links, ', ');
-}
-
-function exampleOf(type: string, example: unknown): Markup {
-  if (typeof example === 'string') return codeBlock('text', example);
-  return codeBlock(type === 'application/json' ? 'json' : 'text', JSON.stringify(example, null, 2));
-}
-
-/** The errors of an operation: conditions of its own, then codes with their usual conditions. */
-function errorsOf({ responses }: Call): Markup {
-  const all = Object.values(responses).flatMap(({ description }) =>
-    [...description.matchAll(/^`(\w+)`: (.*)$/gm)].map(([, name = '', when = '']) => {
-      return { name: name as ErrorCode, when };
-    }),
-  );
-  const own = all.filter(({ name, when }) => when !== occasions[name]);
-  const usual = all.filter(({ name, when }) => when === occasions[name]);
-  const others = usual.filter(({ name }) => !everywhere.includes(name));
-  if (own.length + others.length === 0) return html``;
-  const link = (name: ErrorCode) =>
-    html`<a href="#${name}"><code>${errors[name][0]} ${name}</code></a>`;
-  return html`<h4>Errors</h4>
-<ul>${own.map(({ name, when }) => html`<li>${link(name)}: ${inline(when)}</li>`)}
-${
-  others.length > 0 &&
-  html`<li>${own.length > 0 && 'Also '}${joined(
-    others.map(({ name }) => link(name)),
-    ', ',
-  )}</li>`
-}</ul>`;
-}
-
-function headerSection({ components }: Description, calls: readonly Call[]): Markup {
-  const requested = new Map(
+/** Returns the headers of requests with their descriptions. */
+function requestHeadersOf(calls: readonly Call[]): Map<string, string> {
+  return new Map(
     calls
       .flatMap(({ parameters = [] }) => parameters.filter((each) => each.in === 'header'))
       .map(({ name, description }) => [name, description]),
   );
+}
+
+function headerTables({ components }: Description, requested: ReadonlyMap<string, string>): Markup {
   const row = (name: string, text: string, example?: string | number) =>
     html`<tr id="${name}"><td>${code(name)}</td><td>${inline(`${text}.`)}${example !== undefined && html` For example ${code(example)}`}</td></tr>\n`;
   const answered = Object.entries(components.headers);
-  return html`${heading(2, 'headers', 'Headers')}
-<table class="rows fields">
+  return html`<table class="rows fields">
 <thead><tr><th scope="col">Request header</th><th scope="col">Description</th></tr></thead>
 <tbody>${[...requested].map(([name, text]) => row(name, text))}</tbody>
 </table>
@@ -198,19 +179,18 @@ function headerSection({ components }: Description, calls: readonly Call[]): Mar
 </table>`;
 }
 
-function errorSection(schemas: Description['components']['schemas'], authUrl: string): Markup {
+function errorTable(schemas: Description['components']['schemas'], authUrl: string): Markup {
   const shapes = Object.entries(schemas).filter(([name]) => isError(name));
   const rows = Object.entries(errors).map(([name, [status]]) => {
     const when = occasions[name as ErrorCode] ?? '';
     return html`<tr id="${name}"><td>${status} <a href="${authUrl}/docs/errors#${name}">${code(name)}</a></td><td>${inline(when)}</td></tr>\n`;
   });
-  return html`${heading(2, 'errors', 'Errors')}
-<p>Each code leads to its remedy in the guide to errors. Every endpoint can answer ${joined(everywhere.map(code), ', ')}.</p>
+  return html`<p>Each code leads to its remedy in the guide to errors. Every endpoint can answer ${joined(everywhere.map(code), ', ')}.</p>
 <table class="rows fields">
 <thead><tr><th scope="col">Code</th><th scope="col">Usual condition</th></tr></thead>
 <tbody>${rows}</tbody>
 </table>
-${shapes.map(([name, schema]) => html`${heading(3, name, name)}${schemaOf(schema)}`)}`;
+${shapes.map(([name, schema]) => html`${heading(2, name, name)}${schemaOf(schema)}`)}`;
 }
 
 function licenceSection({ info }: Description, authUrl: string): Markup {

@@ -138,6 +138,7 @@ const pages: readonly Page[] = [
   { operation: 'show-user', method: 'GET', path: '/user/{user_id}', table: 'public' },
   { operation: 'show-docs', method: 'GET', path: '/docs', table: 'public' },
   { operation: 'show-reference', method: 'GET', path: '/docs/api', table: 'public' },
+  { operation: 'show-endpoints', method: 'GET', path: '/docs/api/{group}', table: 'public' },
   { operation: 'show-guide', method: 'GET', path: '/docs/{guide}', table: 'public' },
   { operation: 'show-help', method: 'GET', path: '/help', table: 'public' },
   { operation: 'show-site-page', method: 'GET', path: '/pages/{slug}', table: 'public' },

@@ -14,41 +14,60 @@ const { makeGrant, makeUser } = await import('../helpers/world.ts');
 
 const run = promisify(execFile);
 
-/** Opens the reference, as axe needs it: axe is a script, and the page allows none. */
-async function open(width: number, colorScheme: 'light' | 'dark') {
+/** Opens a page of the reference, as axe needs it: axe is a script, and the page allows none. */
+async function open(path: string, width: number, colorScheme: 'light' | 'dark') {
   const viewport = { width, height: 900 };
   const context = await browser.newContext({ viewport, colorScheme, bypassCSP: true });
   const page = await context.newPage();
   const complaints = complaintsOn(page);
   const requested: string[] = [];
   page.on('request', (request) => requested.push(request.url()));
-  await page.goto(`${authUrl}/docs/api`);
+  await page.goto(`${authUrl}/docs/api${path}`);
   return { page, complaints, requested };
 }
 
-test.each([
+const looks = [
   [1280, 'light'],
   [1280, 'dark'],
   [390, 'light'],
   [390, 'dark'],
-] as const)('%d px wide, %s: accessible, with all examples open', async (width, scheme) => {
-  const { page, complaints, requested } = await open(width, scheme);
-  expect(await violationsOn(page, everything)).toEqual([]);
-  await page.evaluate(
-    `document.querySelectorAll('details').forEach((each) => { each.open = true; })`,
-  );
-  expect(await violationsOn(page, everything)).toEqual([]);
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-  // Code is read beside text of 16 pixels.
-  const sizes = `[...document.querySelectorAll('code')].map((each) => parseFloat(getComputedStyle(each).fontSize))`;
-  expect(await page.evaluate(`Math.min(...${sizes})`)).toBeGreaterThanOrEqual(14);
-  expect(requested).toEqual([`${authUrl}/docs/api`]);
-  expect(complaints).toEqual([]);
+] as const;
+const looked = ['', '/own-account', '/webhooks', '/headers', '/errors', '/schemas'].flatMap(
+  (path) => looks.map((look) => [path, ...look] as const),
+);
+
+test.each(looked)(
+  '/docs/api%s, %d px wide, %s: accessible, with all examples open',
+  async (path, width, scheme) => {
+    const { page, complaints, requested } = await open(path, width, scheme);
+    expect(await violationsOn(page, everything)).toEqual([]);
+    await page.evaluate(
+      `document.querySelectorAll('details').forEach((each) => { each.open = true; })`,
+    );
+    expect(await violationsOn(page, everything)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    // Code is read beside text of 16 pixels.
+    const sizes = `[...document.querySelectorAll('code')].map((each) => parseFloat(getComputedStyle(each).fontSize))`;
+    expect(await page.evaluate(`Math.min(...${sizes})`)).toBeGreaterThanOrEqual(14);
+    expect(requested).toEqual([`${authUrl}/docs/api${path}`]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  },
+);
+
+test('an address of the former single page leads to the operation, by its line in the index', async () => {
+  const { page } = await open('#putVote', 1280, 'light');
+  const line = page.getByRole('listitem').filter({ hasText: 'PUT /review/{review_id}/vote' });
+  await line.getByRole('link', { name: 'Vote on a review' }).click();
+  await page.getByRole('heading', { name: 'Votes and reports', level: 1 }).waitFor();
+  expect(page.url()).toBe(`${authUrl}/docs/api/votes-and-reports#putVote`);
+  const heading = page.getByRole('heading', { name: 'Vote on a review' });
+  expect((await heading.boundingBox())?.y).toBeLessThan(100);
   await page.context().close();
 });
 
 test('on a phone the contents open above the article, and lead to an operation', async () => {
-  const { page } = await open(390, 'light');
+  const { page } = await open('/votes-and-reports', 390, 'light');
   const contents = page.getByRole('navigation', { name: 'Contents' });
   const link = contents.getByRole('link', { name: 'Vote on a review' });
   expect(await link.isVisible()).toBe(false);
@@ -62,10 +81,11 @@ test('on a phone the contents open above the article, and lead to an operation',
 });
 
 test('on a wide screen the contents are always open, beside the article', async () => {
-  const { page } = await open(1280, 'light');
+  const { page } = await open('', 1280, 'light');
   const contents = page.getByRole('navigation', { name: 'Contents' });
-  await contents.getByRole('link', { name: 'Licences' }).click();
-  expect(await contents.getByRole('link', { name: 'Licences' }).isVisible()).toBe(true);
+  await contents.getByRole('link', { name: 'Users', exact: true }).click();
+  await contents.getByRole('link', { name: 'List users' }).click();
+  expect(await contents.getByRole('link', { name: 'Schemas' }).isVisible()).toBe(true);
   expect(await contents.getByText('Contents').isVisible()).toBe(false);
   await page.context().close();
 });
@@ -83,8 +103,11 @@ const idOf = (operation: string) =>
 test.each(routes.filter(isJson))(
   '$operation: its command, pasted into a shell, is answered and ends the line',
   async ({ operation }) => {
-    const response = await fetch(`${authUrl}/docs/api`);
-    const [, part = ''] = (await response.text()).split(`<h3 id="${idOf(operation)}">`);
+    const index = await (await fetch(`${authUrl}/docs/api`)).text();
+    const [address = ''] =
+      new RegExp(`${authUrl}/docs/api/[^"]*#${idOf(operation)}`).exec(index) ?? [];
+    const response = await fetch(address);
+    const [, part = ''] = (await response.text()).split(`<h2 id="${idOf(operation)}">`);
     const [, escaped = ''] = /<code class="language-sh">(.*?)<\/code>/s.exec(part) ?? [];
     const ann = await makeUser();
     const ben = await makeUser();

@@ -1,6 +1,8 @@
 import { gzipSync } from 'node:zlib';
+import { handler as endpoints } from '../../functions/pages/show-endpoints.ts';
 import { handler as reference } from '../../functions/pages/show-reference.ts';
 import { routes } from '../../shared/base/routes.ts';
+import { matchRoute } from '../../shared/core/http/match-route.ts';
 import { unescapeHtml } from '../helpers/browser.ts';
 import { isJson } from '../helpers/contract.ts';
 import { invoke } from '../helpers/invoke.ts';
@@ -8,41 +10,142 @@ import { invoke } from '../helpers/invoke.ts';
 const at = 'https://reviews.example/of/us/ws';
 process.env.AUTH_URL = at;
 
-const { status, headers, body } = await invoke(reference);
-const page = `${body}`;
-const [article = ''] = /<article>.*<\/article>/s.exec(page) ?? [];
-const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+const groups = [
+  'reviews',
+  'entities',
+  'votes-and-reports',
+  'users',
+  'own-account',
+  'oauth-2-0',
+  'service',
+  'webhooks',
+  'headers',
+  'errors',
+  'schemas',
+];
+
+const show = (group: string, headers = {}) => invoke(endpoints, { path: { group }, headers });
+
+const index = await invoke(reference);
+const bodies = [index, ...(await Promise.all(groups.map((group) => show(group))))].map(
+  ({ body }) => `${body}`,
+);
+const pages = new Map(['', ...groups].map((slug, i) => [slug, bodies[i] ?? '']));
+const articles = bodies.map((body) => /<article>.*<\/article>/s.exec(body)?.[0] ?? '');
+const whole = articles.join('\n');
+const idsOf = (html: string) => [...html.matchAll(/ id="([^"]*)"/g)].map(([, id = '']) => id);
+const menuOf = (html: string) =>
+  /<nav class="menu" aria-label="Contents">(.*?)<\/nav>/s.exec(html)?.[1] ?? '';
 
 /** Returns an identifier as the OpenAPI document has it: `getReview` for `get-review`. */
 const idOf = (operation: string) =>
   operation.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Returns the part of the article on an operation or a schema. */
+/** Returns the part of the reference on an operation or a schema. */
 function partOn(id: string): string {
-  const [, part = ''] = article.split(`<h3 id="${idOf(id)}">`);
-  return part.split(/<h[23] id=/)[0] ?? '';
+  const [, part = ''] = whole.split(`<h2 id="${idOf(id)}">`);
+  return part.split(/<h2 id=|<\/article>/)[0] ?? '';
 }
 
 const textOf = (html: string) =>
   unescapeHtml(html.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ');
 
-describe('GET /docs/api', () => {
-  test('is a page without scripts, in the dress of the service', () => {
+describe.each(['', ...groups])('GET /docs/api/%s', (group) => {
+  const page = pages.get(group) ?? '';
+  const open = (headers = {}) => (group ? show(group, headers) : invoke(reference, { headers }));
+
+  test('is a page without scripts, in the dress of the service', async () => {
+    const path = group ? `/docs/api/${group}` : '/docs/api';
+    const operation = group ? 'show-endpoints' : 'show-reference';
+    expect(matchRoute('GET', path)?.route.operation).toBe(operation);
+    const { status, headers } = await open();
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
     expect(headers['content-security-policy']).not.toMatch(/sandbox|script-src|connect-src/);
-    expect(page).toContain('<title>API reference · Reviews</title>');
+    expect(page).toMatch(/<title>(\w[\w ,.]* · )?API reference · Reviews<\/title>/);
+    expect(page).toMatch(/<meta name="description" content="[^"]{20,}">/);
     expect(page).not.toMatch(/<script|\{\{|api\.example|undefined|NaN|\[object/);
   });
 
   test('is small, and saved with its ETag', async () => {
     expect(gzipSync(page).length).toBeLessThan(30_000);
-    const again = await invoke(reference, { headers: { 'If-None-Match': `${headers.etag}` } });
+    const { headers } = await open();
+    const again = await open({ 'If-None-Match': `${headers.etag}` });
     expect(again).toHaveStatus(304);
     expect(again.body).toBe('');
   });
 
+  test('its menu lists the groups, and marks the own one with what it describes', () => {
+    const menu = menuOf(page);
+    const links = [...menu.matchAll(/href="([^"#]*)"( aria-current="page")?/g)];
+    const beforeOthers = links.slice(0, groups.length);
+    expect(beforeOthers.map(([, href]) => href)).toEqual(
+      groups.map((each) => `${at}/docs/api/${each}`),
+    );
+    const current = links.filter(([, , isCurrent]) => isCurrent).map(([, href]) => href);
+    expect(current).toEqual(group ? [`${at}/docs/api/${group}`] : []);
+    const listed = [...menu.matchAll(/href="#([^"]*)"/g)].map(([, id = '']) => id);
+    expect(listed.length > 0).toBe(group !== '');
+    expect(listed).toEqual(idsOf(page).filter((id) => listed.includes(id)));
+    expect(page).toContain(`<a href="${at}/docs">Guides</a>`);
+  });
+
+  test('every link to a part leads to one place, and every heading is a link', () => {
+    expect(new Set(idsOf(page)).size).toBe(idsOf(page).length);
+    const targets = [...page.matchAll(/href="(?:[^"#]*\/docs\/api\/?([^"#/]*))?#([^"]+)"/g)];
+    const dead = targets.filter(([, slug = group, id = '']) => {
+      return !idsOf(pages.get(slug) ?? '').includes(id);
+    });
+    expect(dead.map(([link]) => link)).toEqual([]);
+    const [article = ''] = /<article>.*<\/article>/s.exec(page) ?? [];
+    const headings = [...article.matchAll(/<h2 id="([^"]+)"><a href="([^"]+)">/g)];
+    expect(headings).toHaveLength((article.match(/<h2/g) ?? []).length);
+    const elsewhere = headings.filter(([, id, href]) => href !== `#${id}`);
+    expect(elsewhere.map(([, id]) => id)).toEqual(group ? [] : groups);
+  });
+});
+
+test.each(['typo', 'constructor', 'index.html'])('is 404: /docs/api/%s', async (group) => {
+  const { status, body } = await show(group);
+  expect(status).toBe(404);
+  expect(body).toContain('<h1>Page not found</h1>');
+});
+
+describe('the index', () => {
+  const [list = ''] = articles;
+
+  test('has each operation in a line, with a link to its group', () => {
+    for (const { operation, method, path } of routes.filter(isJson)) {
+      const id = idOf(operation);
+      const [, line = ''] = new RegExp(`<li id="${id}">(.*?)</li>`).exec(list) ?? [];
+      const [, slug = ''] = /href="[^"]*\/docs\/api\/([^"#]+)#/.exec(line) ?? [];
+      expect(line).toContain(`<code>${method} ${path}</code>`);
+      expect(line).toContain(`<a href="${at}/docs/api/${slug}#${id}">`);
+      expect(pages.get(slug)).toContain(`<h2 id="${id}">`);
+    }
+  });
+
+  test.each([
+    ['ListedReview', 'schemas'],
+    ['ReviewPage', 'reviews'],
+    ['ETag', 'headers'],
+    ['If-None-Match', 'headers'],
+    ['invalid_token', 'errors'],
+    ['OAuthError', 'errors'],
+    ['review.published', 'webhooks'],
+    ['webhook-headers', 'webhooks'],
+    ['webhook-answers', 'webhooks'],
+  ])('leads a link of the former single page on: #%s to %s', (id, slug) => {
+    expect(list).toContain(`<li id="${id}"><a href="${at}/docs/api/${slug}#${id}">`);
+  });
+
+  test.each([...groups, 'access', 'licences'])('has the section #%s', (id) => {
+    expect(list).toContain(`<h2 id="${id}">`);
+  });
+});
+
+describe('the pages', () => {
   test.each(routes.filter(isJson))(
     'shows $method $path: who may call it, and a command',
     (route) => {
@@ -95,32 +198,18 @@ describe('GET /docs/api', () => {
     expect(textOf(partOn('Language'))).toMatch(/\bzu\b/);
   });
 
-  test('every link within the page leads to one place, and every heading is a link to itself', () => {
-    expect(new Set(ids).size).toBe(ids.length);
-    const targets = [...page.matchAll(/href="#([^"]*)"/g)].map(([, id]) => id);
-    expect(targets.filter((id) => !ids.includes(id))).toEqual([]);
-    expect(targets.length).toBeGreaterThan(200);
-    const headings = [...article.matchAll(/<h[23] id="([^"]+)"><a href="#([^"]+)">/g)];
-    expect(headings).toHaveLength((article.match(/<h[23]/g) ?? []).length);
-    expect(headings.filter(([, id, target]) => id !== target)).toEqual([]);
-  });
-
-  test('its contents list every operation by tag, in the order of the page', () => {
-    const [, menu = ''] = /<nav class="menu" aria-label="Contents">(.*?)<\/nav>/s.exec(page) ?? [];
-    const listed = [...menu.matchAll(/href="#([^"]*)"/g)].map(([, id]) => id);
-    const operations = routes.filter(isJson).map(({ operation }) => idOf(operation));
-    expect(listed.filter((id = '') => operations.includes(id)).sort()).toEqual(operations.sort());
-    expect(listed).toEqual(ids.filter((id) => listed.includes(id)));
-    expect(textOf(menu)).toContain('Votes and reports Report a review Get your vote');
-  });
-
-  test('leads to the guides, and from an error to its remedy', () => {
-    expect(page).toContain(`<a href="${at}/docs">Guides</a>`);
-    expect(article).toContain(`<a href="${at}/docs/errors#not_found">`);
+  test('lead from an error to its remedy', () => {
+    expect(whole).toContain(`<a href="${at}/docs/errors#not_found">`);
   });
 
   test('says no sentence of its text twice', () => {
-    const blocks = [...article.matchAll(/<p\b[^>]*>(.*?)<\/p>/gs)];
+    // The index repeats the description of each group.
+    const blocks = [
+      ...articles
+        .slice(1)
+        .join('')
+        .matchAll(/<p\b[^>]*>(.*?)<\/p>/gs),
+    ];
     const sentences = blocks
       .flatMap(([, text = '']) => textOf(text).split(/(?<=\.) (?=[A-Z])/))
       .map((sentence) => sentence.trim())
@@ -131,9 +220,9 @@ describe('GET /docs/api', () => {
   });
 
   test('names the licence of the software as that only', () => {
-    const licences = textOf(article.split('<h2 id="licences">')[1] ?? '');
+    const licences = textOf(whole.split('<h2 id="licences">')[1] ?? '');
     expect(licences).toContain('Each review has a licence of its own');
     expect(licences).toContain('The software of this service is under MIT.');
-    expect(textOf(article).match(/\bMIT\b/g)).toHaveLength(1);
+    expect(textOf(whole).match(/\bMIT\b/g)).toHaveLength(1);
   });
 });

@@ -24,7 +24,14 @@ const at = 'https://api.example/ws';
 const ann = await makeUser({ display_name: 'Ann' });
 const entity_id = '9162580e-5df4-42de-80cc-f45a8d8a9b1d';
 const review_id = await ann.publishes({ entity_id });
-const path = { review_id, entity_id, user_id: ann.id, slug: 'rules', guide: 'oauth' };
+const path = {
+  review_id,
+  entity_id,
+  user_id: ann.id,
+  slug: 'rules',
+  guide: 'oauth',
+  group: 'users',
+};
 
 const show = (operation: string, headers = {}) =>
   requestPage(routeOf(operation), { path, headers });

@@ -34,6 +34,7 @@ type Name =
   | 'rev'
   | 'slot'
   | 'guide'
+  | 'group'
   | 'slug';
 
 /** The things that requests name. A path takes them by the names of its parameters. */
@@ -88,6 +89,7 @@ export function sceneOf(
     rev: '1',
     slot: '1',
     guide: 'oauth',
+    group: 'reviews',
     slug: 'rules',
     own: id,
     ids: [id],

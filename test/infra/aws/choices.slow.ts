@@ -171,7 +171,7 @@ describe('notices', () => {
 });
 
 describe('the API', () => {
-  test('limits sign-ins, tokens and guides to a tenth, large answers to 5/s, exports to 2/s', () => {
+  test('limits sign-ins, tokens and guides to a tenth, the description to 5/s, exports to 2/s', () => {
     const stages = propertiesOf(chosen.service, 'AWS::ApiGateway::Stage');
     const { MethodSettings } = stages.find(({ StageName }) => StageName === 'ws');
     const limits = MethodSettings.map((setting: Record<string, string>) => [
@@ -188,7 +188,8 @@ describe('the API', () => {
       ['POST /1/oauth/revoke', 20, 40],
       ...reads('/1/openapi.json', 5, 20),
       ...reads('/docs', 20, 40),
-      ...reads('/docs/api', 5, 20),
+      ...reads('/docs/api', 20, 40),
+      ...reads('/docs/api/{group}', 20, 40),
       ...reads('/docs/{guide}', 20, 40),
       ...reads('/oauth/authorize', 20, 40),
       ['POST /oauth/authorize', 20, 40],

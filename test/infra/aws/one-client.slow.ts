@@ -48,7 +48,7 @@ const deeds: Record<string, Line> = {
   'lookups that are too long': ['GET /1/reviews', 503, byFunction(5)],
   'oEmbed in XML': ['GET /oembed', 501, byFunction(5)],
   'paths without a route': ['GET /{proxy+}', 404, byFunction(5)],
-  'the reference, over its limit': ['GET /docs/api', 429, byGateway('THROTTLED')],
+  'the description, over its limit': ['GET /1/openapi.json', 429, byGateway('THROTTLED')],
   'its own export, over its limit': ['GET /1/user/me/export', 429, byGateway('THROTTLED')],
   'searches of a database that is slow': ['GET /find', 200, byFunction(3000)],
   'sign-ins at a slow provider': ['GET /account/callback', 200, byFunction(4000)],
