@@ -27,6 +27,15 @@ describe.each(['Caddy', 'nginx', 'HAProxy'] as const)('%s, as in the guide', (na
     expect(await ask('/ws/1/review/', { method: 'POST', headers, body: long })).toHaveStatus(401);
   });
 
+  test('passes on a file of reviews of almost 5 MB', async () => {
+    const headers = { 'Content-Type': 'multipart/form-data; boundary=end' };
+    const part = 'Content-Disposition: form-data; name="file"; filename="reviews.csv"';
+    const body = `--end\r\n${part}\r\n\r\n${'x'.repeat(5_200_000)}\r\n--end--\r\n`;
+    const answer = await ask('/ws/account/files', { method: 'POST', headers, body });
+    // Nobody is signed in, so the service asks who sends it.
+    expect(answer).toHaveStatus(401);
+  });
+
   test('passes on a sign-in whose way back is as long as it may be', async () => {
     // Nothing makes it shorter.
     const state = randomBytes(1_480).toString('base64url');
