@@ -31,6 +31,7 @@ import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { averageOf } from '../../shared/pages/frame/stars.ts';
 import { counted } from '../../shared/pages/frame/words.ts';
+import { histogram } from '../../shared/pages/review/histogram.ts';
 import {
   type ListQuery,
   listParameters,
@@ -93,7 +94,11 @@ export const handler = visitedPage(
           ${write === '' ? typeForm(url) : html`<p><a href="${authUrl()}/reviews">Read other reviews</a></p>`}
         </section>`
         : html`${notices}<div class="columns">
-          <div>${histogram(entity, query)}</div>
+          <div>${histogram(summary.ratings, {
+            title: 'Ratings by stars',
+            caption: 'Ratings',
+            hrefOf: (stars) => listUrl(url, { ...query, rating: [stars] }),
+          })}</div>
           ${reviewSection(url, query, list, { isOfOneEntity: true, votes })}
           <div>${languages(entity, query)}${feedAndEmbed(entity)}</div>
         </div>`,
@@ -183,30 +188,6 @@ const waitingHelp = html`<p class="warning">This name waits for a moderator. Unt
 function sameAs({ id, type, name, about }: KnownEntity, isEmpty: boolean) {
   const url = withQuery(`${authUrl()}/entity/${id}`, { entity_type: type });
   return html`<p class="notice">This is the same as <a href="${url}"><bdi>${name}</bdi></a>${about && html` <span class="soft"><bdi>${about}</bdi></span>`}. New reviews go there.${!isEmpty && ' The reviews below were written here.'}</p>`;
-}
-
-/** The ratings by stars: folded on a phone, and beside the reviews in a wide window. */
-function histogram({ url, summary }: NamedEntity, query: ListQuery) {
-  if (summary.average_rating.rating === null) return '';
-  const bars = ([5, 4, 3, 2, 1] as const).map((number) => ({
-    name: counted(number, 'star'),
-    count: summary.ratings[number] ?? 0,
-    href: listUrl(url, { ...query, rating: [number] }),
-  }));
-  const most = Math.max(1, ...bars.map(({ count }) => count));
-  return html`<section><details class="fold">
-    <summary>Ratings by stars</summary>
-    <table class="histogram">
-    <caption>Ratings</caption>
-    ${bars.map(
-      ({ name, count, href }) => html`<tr>
-        <th scope="row">${count > 0 ? html`<a href="${href}">${name}</a>` : name}</th>
-        <td><svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="${Math.round((count / most) * 1000) / 10}" height="1"/></svg></td>
-        <td>${count}</td>
-      </tr>`,
-    )}
-    </table>
-  </details></section>`;
 }
 
 function languages({ url, summary }: NamedEntity, query: ListQuery) {

@@ -4,6 +4,7 @@ import { authUrl } from '../../shared/base/auth-url.ts';
 import { feedUrl } from '../../shared/base/links.ts';
 import { findMetadata } from '../../shared/core/entity/metadata.ts';
 import { UserPath } from '../../shared/core/http/request.ts';
+import { ratingsIn } from '../../shared/core/review/owner-counts.ts';
 import { getUser } from '../../shared/core/user/user-repository.ts';
 import { userTypeOf } from '../../shared/core/user/user-type.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
@@ -11,6 +12,8 @@ import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
 import { nameWithRole, personTop } from '../../shared/pages/frame/person.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { dayOf, nameOfType } from '../../shared/pages/frame/words.ts';
+import { favourites } from '../../shared/pages/review/favourites.ts';
+import { histogram } from '../../shared/pages/review/histogram.ts';
 import {
   listParameters,
   readReviews,
@@ -44,19 +47,29 @@ export const handler = visitedPage(request, async ({ path: { user_id }, query },
     }),
     isWide: true,
     content: html`<div class="columns">
+        <div>
+          ${isOwn && html`<section><p>This is your page as others see it. <a href="${authUrl()}/account">Go to your account</a></p></section>`}
+          ${list.counts && histogram(ratingsIn(list.counts), { title: 'Stars given', caption: 'Stars given' })}
+        </div>
+        <div>
+          ${query.cursor === undefined && favourites(list, metadata)}
+          ${
+            list.count === 0
+              ? noReviews(isOwn)
+              : reviewSection(authUrl() + path, query, list, {
+                  isOfOneAuthor: true,
+                  metadata,
+                  votes,
+                })
+          }
+        </div>
         <section>
-          ${isOwn && html`<p>This is your page as others see it. <a href="${authUrl()}/account">Go to your account</a></p>`}
           <dl>
             <dt>Karma</dt><dd>${user.karma} <a href="${authUrl()}/help#karma">What is karma?</a></dd>
             <dt>Called</dt><dd>${nameOfType(type)}${user.blocked_at === undefined && html` <span class="soft">(by karma: may vote on ${type.votes_per_day} reviews a day)</span>`}</dd>
           </dl>
           <p><a href="${feedUrl({ user_id })}">Atom feed of the reviews</a></p>
         </section>
-        ${
-          list.count === 0
-            ? noReviews(isOwn)
-            : reviewSection(authUrl() + path, query, list, { isOfOneAuthor: true, metadata, votes })
-        }
       </div>`,
   };
 });

@@ -6,7 +6,7 @@ import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { dataIn } from '../helpers/structured-data.ts';
-import { beginErasure, makeUser, visitor } from '../helpers/world.ts';
+import { beginErasure, makeUser, makeUsers, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 
@@ -50,6 +50,65 @@ describe('GET /user/{user_id} for people', () => {
     expect(dataIn(page)).toBeUndefined();
     const { headers } = await visitor.readsUser(user.id);
     expect(headers.link).toContain(`</ws/user/${user.id}>; rel="alternate"; type="text/html"`);
+  });
+
+  test('counts the stars of all public reviews, and has the karma last', async () => {
+    const user = await makeUser();
+    const starsOn = (page: string) =>
+      [...page.matchAll(/<th scope="row">(\d) stars?<\/th>[\s\S]*?<td>(\d+)<\/td>/g)].map(
+        ([, stars, count]) => `${stars}: ${count}`,
+      );
+    expect(starsOn(await show(user.id))).toEqual([]);
+    for (let i = 0; i < 22; i++) await user.publishes({ rating: i < 20 ? 4 : 1 });
+    await user.publishes({ rating: null });
+    await user.publishes({ rating: 5, is_draft: true });
+    await user.publishesHidden({ rating: 2 });
+    const page = await show(user.id);
+    expect(starsOn(page)).toEqual(['5: 0', '4: 20', '3: 0', '2: 0', '1: 2']);
+    expect(page).toContain('<caption>Stars given</caption>');
+    const parts = ['Stars given', '<h2>23 reviews</h2>', '<dt>Karma</dt>'];
+    const places = parts.map((part) => page.indexOf(part));
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(places[0]).toBeGreaterThan(0);
+  });
+
+  test('begins with four favourites, of which readers like the first best', async () => {
+    const [user, other] = await makeUsers(2);
+    const names = ['Low', 'Four', 'Old', 'Voted', 'Third', 'New'];
+    const publish = async (name: string, rating: number, by = user) => {
+      const entity_id = randomUUID();
+      await nameEntities({ [entity_id]: name });
+      stopClock(Date.now() + 1_000);
+      return by.publishes({ entity_id, rating });
+    };
+    for (const rating of [3, 3, 3, 4, 5]) await publish(`With ${rating}`, rating, other);
+    const favouritesOn = (page: string) => {
+      const [, part = ''] = /<h2>Favourites<\/h2>([\s\S]*?)<\/section>/.exec(page) ?? [];
+      return named(part);
+    };
+    for (const [i, name] of names.slice(0, 4).entries()) {
+      const id = await publish(name, [3, 4, 5, 5][i] ?? 5);
+      if (name === 'Voted') await (await makeUser()).votes(id);
+    }
+    expect(favouritesOn(await show(other.id))).toEqual(['With 5', 'With 4']);
+    // Four reviews say as much themselves.
+    expect(favouritesOn(await show(user.id))).toEqual([]);
+    for (const name of names.slice(4)) await publish(name, 5);
+    await user.publishes({ rating: 5 });
+    const page = await show(user.id);
+    // Without a name, nothing is a favourite. Of equal ones, the newest are first.
+    expect(favouritesOn(page)).toEqual(['Voted', 'New', 'Third', 'Old']);
+    expect(page).not.toContain('reviews below');
+    for (let i = 0; i < 14; i++) await user.publishes({ rating: 1 });
+    const first = await show(user.id);
+    expect(favouritesOn(first)).toEqual(['Voted', 'New', 'Third', 'Old']);
+    expect(first).toContain('Of the 20 reviews below');
+    // Further pages have none, whatever they list.
+    for (let i = 0; i < 6; i++) await user.publishes({ rating: 1 });
+    const [, href = ''] = /rel="next" href="([^"]*)"/.exec(await show(user.id)) ?? [];
+    const query = Object.fromEntries(new URL(href).searchParams);
+    expect(named(await show(user.id, query))).toHaveLength(7);
+    expect(favouritesOn(await show(user.id, query))).toEqual([]);
   });
 
   test('calls beginners by no mocking name, and says that there is nothing yet', async () => {

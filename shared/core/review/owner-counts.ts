@@ -77,6 +77,19 @@ export function averageRating(counts: ReviewCounts): AverageRating {
   return { rating: count === 0 ? null : Math.round((sum / count) * 10) / 10, count };
 }
 
+/** Ratings by stars. */
+export type Ratings = Record<1 | 2 | 3 | 4 | 5, number>;
+
+/** Returns how many of the counted reviews have each number of stars. */
+export function ratingsIn({ contents }: ReviewCounts): Ratings {
+  const ratings: Ratings = { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0 };
+  for (const [content, number] of contents) {
+    const stars = starsOf(content);
+    if (stars > 0) ratings[stars as keyof Ratings] += number;
+  }
+  return ratings;
+}
+
 /** Adds up the stars of all ratings that are counted. */
 export function sumOfRatings(counts: ReviewCounts): number {
   return sumOver(counts, (stars) => stars);

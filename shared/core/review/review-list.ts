@@ -36,6 +36,8 @@ export interface ReviewList extends ReadPage {
   count: number;
   reviews: AuthoredReview<WholeReview>[];
   average_rating?: AverageRating;
+  /** Counts of all reviews of an entity or author, without a filter. */
+  counts?: ReviewCounts;
 }
 
 /** Lists public reviews (spec, endpoint 2). */
@@ -112,8 +114,8 @@ async function readList(query: ReviewListQuery, overview: Promise<Overview>): Pr
   const { counts, count, page } = await readEntries(query, overview);
   const average_rating = query.entity_id === undefined ? undefined : averageRating(counts);
   // An author who is being erased has no counts, but may still have reviews.
-  if (ownerOf(query) && count === 0) return { count, reviews: [], average_rating };
-  return { count, average_rating, ...(await readReviews(page, query)) };
+  if (ownerOf(query) && count === 0) return { count, reviews: [], average_rating, counts };
+  return { count, average_rating, counts, ...(await readReviews(page, query)) };
 }
 
 /** Reads the reviews of a page, as many as it can. The rest comes with the next page. */

@@ -7,10 +7,10 @@ import { findRecord } from '../entity/metadata.ts';
 import type { EntityRecord } from '../entity/record.ts';
 import { entityKey } from '../keys.ts';
 import type { ReviewCounts } from '../review/counts.ts';
-import { averageRating, countsIn, sumOfCounts } from '../review/owner-counts.ts';
+import { averageRating, countsIn, ratingsIn, sumOfCounts } from '../review/owner-counts.ts';
 import { readable } from '../review/page-size.ts';
 import { type AuthoredReview, findListedWhole } from '../review/read-reviews.ts';
-import { starsOf, type WholeReview } from '../review/review.ts';
+import type { WholeReview } from '../review/review.ts';
 import type { EntitySummary } from './presented.ts';
 
 // An entity as its reviews describe it: numbers, languages, ratings and some reviews.
@@ -71,17 +71,12 @@ export async function findSummaryWith(id: string, led: readonly string[]): Promi
 
 /** An entity without reviews may have no counts. */
 function summaryOf(id: string, counts: ReviewCounts): EntitySummary {
-  const ratings = { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0 };
-  for (const [content, number] of counts.contents) {
-    const stars = starsOf(content);
-    if (stars > 0) ratings[stars as keyof typeof ratings] += number;
-  }
   return {
     id,
     entity_type: byFrequency(counts.types)[0]?.[0] ?? null,
     review_count: counts.all,
     average_rating: averageRating(counts),
-    ratings,
+    ratings: ratingsIn(counts),
     languages: Object.fromEntries(byFrequency(counts.languages)),
   };
 }

@@ -48,7 +48,7 @@ export interface ListQuery extends FacetFilter {
 }
 
 /** A page of a list. `endAfter` gives the cursor of the next page, also if this page is short. */
-type ListPage = Pick<ReviewList, 'count' | 'reviews'> & {
+type ListPage = Pick<ReviewList, 'count' | 'reviews' | 'counts'> & {
   endAfter: (shown: number) => Pick<PageEnd, 'cursor'>;
 };
 
