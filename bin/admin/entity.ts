@@ -40,8 +40,7 @@ export function addEntityCommands(admin: AdminCommand): void {
     .argument('<type>', 'its type, such as release_group', type)
     .argument('<entity id>', 'the entity', as(Uuid))
     .answer(async (entity_type: Type, entity_id: string) => {
-      const record = await readRecord({ entity_type, entity_id });
-      if (!record) throw notFound('Name');
+      const record = await readNamed({ entity_type, entity_id });
       const { origin = null, user_id = null, written_at = null, led_from = [] } = record;
       const { merged_into = null } = record;
       return { ...present(record), led_from, merged_into, origin, user_id, written_at };
@@ -57,8 +56,10 @@ export function addEntityCommands(admin: AdminCommand): void {
     .option('--url <url>', 'the address of a page about it', as(url.wrapped))
     .option('--note <text>', 'a note for the log of decisions', as(Text(0, 500)), '')
     .answer(
-      async (entity_type: Type, entity_id: string, { note, name, about, url }: NamingOptions) =>
-        present(await nameAsOperator({ entity_type, entity_id }, { name, about, url }, note)),
+      async (entity_type: Type, entity_id: string, { note, name, about, url }: NamingOptions) => {
+        await nameAsOperator({ entity_type, entity_id }, { name, about, url }, note);
+        return present(await readNamed({ entity_type, entity_id }));
+      },
     );
 
   deciding(
@@ -94,11 +95,10 @@ export function addEntityCommands(admin: AdminCommand): void {
         'other',
       )
       .option('--note <text>', 'a note for the log of decisions', as(Text(0, 500)), '')
-      .answer(async (entity_type: Type, entity_id: string, { reason, note, ...rest }: Why) =>
-        present(
-          await decide({ entity_type, entity_id }, { by: asOperator({ reason, note }) }, rest),
-        ),
-      );
+      .answer(async (entity_type: Type, entity_id: string, { reason, note, ...rest }: Why) => {
+        await decide({ entity_type, entity_id }, { by: asOperator({ reason, note }) }, rest);
+        return present(await readNamed({ entity_type, entity_id }));
+      });
   }
 }
 
@@ -110,7 +110,14 @@ type Decide = (
   entity: Entity,
   decider: { by: ReturnType<typeof asOperator> },
   options: Omit<Why, keyof Grounds>,
-) => Promise<EntityRecord>;
+) => Promise<void>;
+
+/** Reads a record. Throws ApiError 404 if there is none. */
+async function readNamed(entity: Entity): Promise<EntityRecord> {
+  const record = await readRecord(entity);
+  if (!record) throw notFound('Name');
+  return record;
+}
 
 /** All fields, null where there is none. */
 function present(record: EntityRecord) {

@@ -34,9 +34,9 @@ interface Joined {
   led: readonly EntityRecord[];
 }
 
-/** A record before and after a change. */
+/** A record before a change, if there was one, and after. */
 export interface RecordChange {
-  before: EntityRecord;
+  before?: EntityRecord | undefined;
   after: EntityRecord;
 }
 
@@ -89,7 +89,7 @@ function followersOf({ entity_id }: EntityRecord, led: readonly EntityRecord[]):
  * from. Throws like `joinChanges`, and ApiError 400 unless the other thing is public.
  */
 export async function changesWith({ before, after }: RecordChange): Promise<RecordChange[]> {
-  if (before.same_as === after.same_as) return [{ before, after }];
+  if (!before || before.same_as === after.same_as) return [{ before, after }];
   if (after.same_as === undefined) {
     const end = await readOther(before, before.leads_to);
     return partChanges(await readJoined(before, end), after);

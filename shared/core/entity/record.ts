@@ -212,7 +212,8 @@ function isSameRecord(one: EntityRecord, other: EntityRecord): boolean {
  */
 export function recordWrites(before: EntityRecord | undefined, after: EntityRecord): Write[] {
   const Key = recordKey(after);
-  const was = before && { name: before.name, version: before.version };
+  // An erasure takes the person out of a record, and leaves its version.
+  const was = before && pick(before, ['name', 'version', 'user_id']);
   if (before && was && isSameRecord(before, after)) {
     const unread = pick(after, ['due_at', 'expires_at', 'merged_into']);
     const set = { ...unread, ...indexesOf(after) };

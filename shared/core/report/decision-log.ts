@@ -47,7 +47,7 @@ export function newDecision(
  */
 export function entryOf(
   decision: 'name' | 'correct' | RecordDecision,
-  { before, after }: Partial<RecordChange> & Pick<RecordChange, 'after'>,
+  { before, after }: RecordChange,
   by: Decider,
 ): Decision {
   const { entity_id, entity_type, user_id = null } = after;

@@ -2,13 +2,9 @@
 // pages that only show names import naming.ts alone.
 import * as v from 'valibot';
 import { invalidRequest } from '../../base/errors.ts';
-import type { Write } from '../../base/table/transact.ts';
 import { hasLink, Name, parseWebUrl } from '../../base/values.ts';
-import { type Entity, readRecord, recordWrites } from '../../core/entity/record.ts';
-import { entryOf, logEntry } from '../../core/report/decision-log.ts';
-import type { Namer as Account } from '../../core/user/daily-limit.ts';
 import { isModeratorName, keysOfName, speaksAsRole } from '../../core/user/moderator-name.ts';
-import { longestNaming, mayBeNamed, type Namer, originOf, recordOf, writtenNow } from './naming.ts';
+import { longestNaming, type Namer, originOf } from './naming.ts';
 
 /** A text of one line, with single spaces. */
 function Line<T extends v.GenericSchema<string, string>>(schema: T) {
@@ -53,20 +49,4 @@ export async function checkNaming({ name, about = '' }: Naming, namer: Namer): P
   if (await isModeratorName(distinct)) {
     throw invalidRequest('name and line must not be the name of a moderator');
   }
-}
-
-/**
- * Returns the writes that give an entity its first name, to be written with something else. None if
- * it has a name by now, or a moderator has removed it. One that waits gives way, but for another
- * that would wait. They fail as a stale read if somebody names it meanwhile. Throws like
- * `checkNaming`.
- */
-export async function firstName(entity: Entity, naming: Naming, namer: Account): Promise<Write[]> {
-  const [before] = await Promise.all([readRecord(entity), checkNaming(naming, namer)]);
-  if (!mayBeNamed(before, namer)) return [];
-  const record = recordOf(entity, naming, await writtenNow(namer));
-  if (before && record.state === 'waiting') return [];
-  const by = { reason: 'other', note: '', moderator_id: namer.id } as const;
-  const entry = entryOf('name', { before, after: record }, by);
-  return [...recordWrites(before, record), logEntry(entry)];
 }

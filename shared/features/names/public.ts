@@ -1,35 +1,43 @@
 // Names of what is reviewed: asked of databases, given, corrected, proposed and decided.
-export { addEntity, addition, correctName, nameAsOperator } from './correction.ts';
-export { listNamed, listProposed } from './given-names.ts';
+export { addEntity, addition, correctName, firstName, nameAsOperator } from './correction.ts';
+export {
+  findOpenName,
+  listNamed,
+  listOutcomes,
+  listOwnProposals,
+  listProposed,
+  type OpenName,
+} from './given-names.ts';
 export { job } from './job.ts';
 export { kinds } from './kinds.ts';
 export { longestNaming, mayBeNamed, recordOf } from './naming.ts';
-export { type LoggedChange, shownRecord, undoingChange } from './naming-decisions.ts';
-export { firstName, namingFields } from './naming-fields.ts';
-export { findOpenName, type OpenName } from './open-name.ts';
-export { listOutcomes, listOwnProposals } from './own-corrections.ts';
+export { namingFields } from './naming-fields.ts';
 export { ownLists } from './own-data.ts';
 export { ownSchemas } from './presented.ts';
 export {
-  endOf,
+  acceptProposal,
+  declineProposal,
   findProposals,
   keyOfProposal,
   type OpenProposal,
   Proposal,
-  proposalItem,
   withRecords,
 } from './proposal.ts';
-export { acceptProposal, declineProposal } from './proposal-decisions.ts';
 export { publishedIn, queueEntities, rebuildQueues, waitingSince } from './queue.ts';
 export {
-  changeIn,
   confirmName,
   leadThing,
   mostHidden,
   removeThing,
   returnThing,
   undoChange,
-  undoneEntry,
-  undoneWrites,
 } from './record-decisions.ts';
+export { shownRecord } from './revision.ts';
+export {
+  bringBackName,
+  dropProposals,
+  takeBackNames,
+  unlessLeft,
+  type Whole,
+} from './undo-account.ts';
 export { updateNames } from './update.ts';

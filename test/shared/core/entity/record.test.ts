@@ -329,6 +329,7 @@ describe('a record by a person', () => {
   test.each([
     ['name', { name: 'Two' }],
     ['version', { version: 1 }],
+    ['author', { user_id: 'ann' }],
   ])('is not written over if its %s has changed since it was read', async (_, changed) => {
     const entity = entityOf('event');
     await write(entity, 'One', 'member');

@@ -30,7 +30,7 @@ import {
   findLeftovers,
 } from '../../../../shared/features/account/erase-leftovers.ts';
 import { decideUser } from '../../../../shared/features/moderation/account-decisions.ts';
-import { runsOf, undoAll } from '../../../../shared/features/moderation/undo-all.ts';
+import { undoAll } from '../../../../shared/features/moderation/undo-all.ts';
 import { proposalKey } from '../../../../shared/features/names/kinds.ts';
 import { confirmName } from '../../../../shared/features/names/record-decisions.ts';
 import { importRecords } from '../../../../shared/features/transfer/import.ts';
@@ -641,50 +641,3 @@ async function logged(
   const entry = logEntry(entryOf('correct', { before, after } as never, by));
   await transact([...recordWrites(before, after), entry]);
 }
-
-test.each([
-  ['a first name', [['none', 'A1']], ['none', 'A1']],
-  [
-    'own words over own words',
-    [
-      ['A1', 'A2'],
-      ['none', 'A1'],
-    ],
-    ['none', 'A2'],
-  ],
-  ['own words over those of another', [['B1', 'A1']], ['B1', 'A1']],
-  [
-    'words before and after another',
-    [
-      ['B1', 'A3'],
-      ['A1', 'A2'],
-      ['none', 'A1'],
-    ],
-    ['B1', 'A3'],
-  ],
-  [
-    'a run after another',
-    [
-      ['A3', 'A4'],
-      ['B1', 'A3'],
-      ['none', 'A1'],
-    ],
-    ['B1', 'A4'],
-  ],
-  [
-    'own words whose first change no log has',
-    [
-      ['A2', 'A3'],
-      ['A1', 'A2'],
-    ],
-    ['A1', 'A3'],
-  ],
-] as const)('what stands is taken back, and by one change: %s', (_, changes, [before, after]) => {
-  // A and B are persons, and none is no record.
-  const named = (name: string) =>
-    name === 'none' ? undefined : { name, user_id: name.startsWith('A') ? 'ann' : 'ben' };
-  const entity = { entity_id: 'e', entity_type: 'work' };
-  const own = changes.map(([from, to]) => ({ ...entity, before: named(from), after: named(to) }));
-  const runs = runsOf(own as Parameters<typeof runsOf>[0], 'ann');
-  expect(runs).toEqual([{ ...entity, before: named(before), after: named(after) }]);
-});

@@ -1,15 +1,15 @@
-import type { EntityRecord } from '../../../../shared/core/entity/record.ts';
+import { type EntityRecord, recordKey } from '../../../../shared/core/entity/record.ts';
 import { recordOf } from '../../../../shared/features/names/naming.ts';
+import { acceptedRevision, refuseUnseen } from '../../../../shared/features/names/proposal.ts';
 import {
-  acceptedChange,
   type NamedState,
   type Outcome,
   outcomeOf,
-  personToTell,
-  refuseUnseen,
+  type Revision,
+  replacedBy,
+  revert,
   shownRecord,
-  undoingChange,
-} from '../../../../shared/features/names/naming-decisions.ts';
+} from '../../../../shared/features/names/revision.ts';
 
 const now = new Date('2026-11-22T12:00:00.000Z');
 const earlier = '2026-11-01T12:00:00.000Z';
@@ -189,7 +189,8 @@ describe('a proposal', () => {
   });
 
   test('becomes the record, by the person who proposed it', () => {
-    expect(acceptedChange(open, now)).toEqual({
+    expect(acceptedRevision(open, now)).toEqual({
+      decision: 'correct',
       before: record,
       after: {
         ...entity,
@@ -204,7 +205,10 @@ describe('a proposal', () => {
 
   test('brings back what was removed, also with the same words', () => {
     const removed = { ...record, ...words, state: 'removed' as const };
-    const { after } = acceptedChange({ proposal: { ...proposal, ...words }, record: removed }, now);
+    const { after } = acceptedRevision(
+      { proposal: { ...proposal, ...words }, record: removed },
+      now,
+    );
     expect(after).toMatchObject({ ...words, user_id: 'ben' });
     expect(after.state).toBeUndefined();
   });
@@ -213,7 +217,7 @@ describe('a proposal', () => {
     ['the words of now', { ...proposal, name: 'Bleu', about: '1957' }, record],
     ['something without a name', proposal, undefined],
   ])('of %s cannot be accepted', (_, same, current) => {
-    expect(() => acceptedChange({ proposal: same, record: current }, now)).toThrow(
+    expect(() => acceptedRevision({ proposal: same, record: current }, now)).toThrow(
       'The proposal changes nothing',
     );
   });
@@ -222,12 +226,13 @@ describe('a proposal', () => {
 describe('an undone correction', () => {
   const before = { name: 'Bleu', about: '1957', origin: 'member', user_id: 'ann' } as const;
   const after = { name: 'Blue', origin: 'moderator', user_id: 'mia' } as const;
-  const correction = { ...entity, before, after };
+  const correction: Revision = { before, after: { ...entity, ...after } };
   const current = { ...entity, ...after, version: 9, written_at: earlier };
   const written_at = now.toISOString();
 
   test('restores all words and their author', () => {
-    expect(undoingChange(correction, current, now)).toEqual({
+    expect(revert(correction, current, now)).toEqual({
+      decision: 'correct',
       before: current,
       // A moderator has chosen the name of the member.
       after: { ...entity, ...before, written_at, is_confirmed: true },
@@ -246,15 +251,15 @@ describe('an undone correction', () => {
     ['a join', {}, { same_as: 'other' }, {}],
     ['a parting', { same_as: 'other' }, {}, { same_as: 'other' }],
   ])('restores the state before %s', (_, was, became, expected) => {
-    const change = { ...entity, before: { ...before, ...was }, after: { ...before, ...became } };
+    const change = { before: { ...before, ...was }, after: { ...entity, ...before, ...became } };
     const record = { ...entity, ...before, ...became, version: 9, led_from: ['x'] };
-    const { state, same_as, is_confirmed, led_from } = undoingChange(change, record, now).after;
+    const { state, same_as, is_confirmed, led_from } = revert(change, record, now).after;
     expect({ state, same_as, is_confirmed, led_from }).toEqual({ ...expected, led_from: ['x'] });
   });
 
   test('leaves a state that it did not change', () => {
     const led = { ...current, same_as: 'other', leads_to: 'other' };
-    expect(undoingChange(correction, led, now).after).toMatchObject({
+    expect(revert(correction, led, now).after).toMatchObject({
       name: 'Bleu',
       same_as: 'other',
       leads_to: 'other',
@@ -265,16 +270,16 @@ describe('an undone correction', () => {
     [{ state: 'removed' }, {}],
     [{ same_as: 'other' }, { same_as: 'third' }],
   ])('is refused if the state was changed since: %j, then %j', (became, later) => {
-    const change = { ...entity, before, after: { ...before, ...became } };
+    const change = { before, after: { ...entity, ...before, ...became } };
     const record = { ...entity, ...before, ...later, version: 9 };
-    expect(() => undoingChange(change, record, now)).toThrow('has been changed again since');
+    expect(() => revert(change, record, now)).toThrow('has been changed again since');
   });
 
   test.each(['musicdb', 'bookdb', undefined] as const)(
     'is due for a renewal if the words are of a database: %s',
     (origin) => {
       const words = { name: 'Bleu', by: 'A', year: '1957', about: 'A · 1957', origin };
-      const undone = undoingChange({ ...correction, before: words }, current, now);
+      const undone = revert({ ...correction, before: words }, current, now);
       expect(undone.after).toEqual({ ...entity, ...words, written_at, due_at: now.getTime() });
     },
   );
@@ -282,7 +287,7 @@ describe('an undone correction', () => {
   test.each(['member', 'moderator', 'operator'] as const)(
     'is never due if the words are of a person: %s',
     (origin) => {
-      const undone = undoingChange({ ...correction, before: { ...before, origin } }, current, now);
+      const undone = revert({ ...correction, before: { ...before, origin } }, current, now);
       expect(undone.after.due_at).toBeUndefined();
     },
   );
@@ -294,23 +299,85 @@ describe('an undone correction', () => {
     ['is gone', undefined],
   ])('is refused if the record %s since', (_, changed) => {
     const record = changed && { ...current, ...changed };
-    expect(() => undoingChange(correction, record, now)).toThrow('has been changed again since');
+    expect(() => revert(correction, record, now)).toThrow('has been changed again since');
   });
 
   test('does not mind who wrote the same words since', () => {
     const record = { ...current, user_id: 'ben', origin: 'member' } as const;
-    expect(undoingChange(correction, record, now).after.name).toBe('Bleu');
+    expect(revert(correction, record, now).after.name).toBe('Bleu');
   });
 });
 
-describe('the person who reads that a name was corrected', () => {
-  test.each([
-    ['gave it', recordBy('ann'), ['mia'], 'ann'],
-    ['did not correct it', recordBy('ann'), ['ann', null], undefined],
-    ['is nobody if a database gave it', recordBy(undefined), ['mia'], undefined],
-    ['is nobody if it is the first name', undefined, ['ann'], undefined],
-    ['reads of the operator too', recordBy('ann'), [null], 'ann'],
-  ])('%s', (_, replaced, writers, expected) => {
-    expect(personToTell(replaced, writers)).toBe(expected);
+describe('what others had written before the last words of a person', () => {
+  // A and B are persons, and none is no record.
+  const named = (name: string) =>
+    name === 'none' ? undefined : { name, user_id: name.startsWith('A') ? 'ann' : 'ben' };
+
+  test.each<[string, (readonly [string, string])[], string]>([
+    ['a first name', [['none', 'A1']], 'none'],
+    [
+      'own words over own words',
+      [
+        ['A1', 'A2'],
+        ['none', 'A1'],
+      ],
+      'none',
+    ],
+    ['own words over those of another', [['B1', 'A1']], 'B1'],
+    [
+      'words before and after another',
+      [
+        ['B1', 'A3'],
+        ['A1', 'A2'],
+        ['none', 'A1'],
+      ],
+      'B1',
+    ],
+    [
+      'own words over own ones after another',
+      [
+        ['A3', 'A4'],
+        ['B1', 'A3'],
+        ['none', 'A1'],
+      ],
+      'B1',
+    ],
+    [
+      'words after another and before a third',
+      [
+        ['B2', 'A2'],
+        ['B1', 'A1'],
+      ],
+      'B2',
+    ],
+    [
+      'own words whose first name no log has',
+      [
+        ['A2', 'A3'],
+        ['A1', 'A2'],
+      ],
+      'none',
+    ],
+    ['words that no log has', [], 'none'],
+  ])('%s', (_, changes, before) => {
+    const revisions = changes.map(([from, to]) => ({
+      before: named(from),
+      after: { ...entity, ...named(to) },
+    }));
+    const replaced = replacedBy('ann', revisions as Revision[]);
+    expect(replaced.get(recordKey(entity).pk)).toEqual(named(before));
+  });
+
+  test('is another for each thing', () => {
+    const other = { ...entity, entity_id: 'other' };
+    const revisions = [
+      { before: named('B1'), after: { ...entity, name: 'A1' } },
+      { before: named('B2'), after: { ...other, name: 'A2' } },
+    ];
+    const replaced = replacedBy('ann', revisions as Revision[]);
+    expect([entity, other].map((each) => replaced.get(recordKey(each).pk)?.name)).toEqual([
+      'B1',
+      'B2',
+    ]);
   });
 });

@@ -1,0 +1,158 @@
+/** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
+import { describe, expect, test } from '@jest/globals';
+import { transact } from '../../../../shared/base/table/transact.ts';
+import {
+  type Entity,
+  type EntityRecord,
+  readRecord,
+  recordWrites,
+  renewed,
+} from '../../../../shared/core/entity/record.ts';
+import type { Decision } from '../../../../shared/core/report/decision.ts';
+import { listDecisions } from '../../../../shared/core/report/decision-log.ts';
+import { findUser } from '../../../../shared/core/user/user-repository.ts';
+import { decideUser } from '../../../../shared/features/moderation/account-decisions.ts';
+import {
+  confirmName,
+  leadThing,
+  removeThing,
+} from '../../../../shared/features/names/record-decisions.ts';
+import { correct, wordsOf } from '../../../helpers/names-by-people.ts';
+import { expectExact } from '../../../helpers/recount.ts';
+import { beforeFirst, beforeTransaction } from '../../../helpers/sends.ts';
+import { applyStream } from '../../../helpers/stream.ts';
+import { makeModerator, makeUser, newWork, type Person } from '../../../helpers/world.ts';
+
+const mia = await makeModerator('Mia');
+const ben = await makeModerator('Ben');
+const byMia = { reason: 'spam', note: 'A shop.', moderator_id: mia.id } as const;
+const byBen = { ...byMia, moderator_id: ben.id };
+
+/** A thing of nobody's reviews that a person has named. */
+async function named(person: Person, name: string): Promise<Entity> {
+  const entity = newWork();
+  expect(await correct(person, entity, { name })).toHaveStatus(303);
+  return entity;
+}
+
+/** The entries of the log on a thing, the newest first. */
+async function logOf({ entity_id }: Entity): Promise<Decision[]> {
+  const { decisions } = await listDecisions(1000);
+  return decisions.filter((each) => each.entity_id === entity_id);
+}
+
+const led = ({ entity_id }: Entity) => ({ same_as: entity_id, leads_to: entity_id });
+
+/** Calls `act` once, before the first transaction that logs a removal. */
+function beforeRemoval(act: () => unknown): void {
+  const isRemoval = (Put: { Item?: Record<string, unknown> } | undefined) =>
+    Put?.Item?.decision === 'remove';
+  beforeFirst(({ input }) => input.TransactItems?.some(({ Put }) => isRemoval(Put)), act);
+}
+
+describe('all that an account did, taken back beside', () => {
+  async function spam(): Promise<{ spammer: Person; entity: Entity }> {
+    const spammer = await makeUser();
+    return { spammer, entity: await named(spammer, 'Cheap watches') };
+  }
+
+  test.each<[string, (entity: Entity) => Promise<unknown>, Partial<EntityRecord>]>([
+    ['a correction', (entity) => correct(ben, entity, { name: 'Watch' }), { name: 'Watch' }],
+    ['a confirmation', (entity) => confirmName(entity, { by: byBen }), { is_confirmed: true }],
+    ['a review', async (entity) => (await makeUser()).publishes({ ...entity }), {}],
+  ])('%s: the name stays', async (_, act, expected) => {
+    const { spammer, entity } = await spam();
+    await decideUser(spammer.id, 'hide_all', byMia);
+    beforeRemoval(() => act(entity));
+    await applyStream();
+    const record = await readRecord(entity);
+    expect(record).toMatchObject({ name: 'Cheap watches', ...expected });
+    expect(record?.state).toBeUndefined();
+    expect((await findUser(spammer.id))?.hiding).toBeUndefined();
+  });
+
+  test('a database that has since given the same words: they are not the spammer’s', async () => {
+    const { spammer, entity } = await spam();
+    const before = await readRecord(entity);
+    const record = { ...entity, name: 'Cheap watches', origin: 'musicdb' } as const;
+    await transact(recordWrites(before, renewed(before, record)));
+    await decideUser(spammer.id, 'hide_all', byMia);
+    await applyStream();
+    expect(await wordsOf(entity)).toEqual({ name: 'Cheap watches', origin: 'musicdb' });
+    expect((await readRecord(entity))?.state).toBeUndefined();
+  });
+
+  test('a join: the name stays', async () => {
+    const spammer = await makeUser();
+    const entity = await named(spammer, 'Cheap watches');
+    const end = await named(await makeUser(), 'End');
+    await decideUser(spammer.id, 'hide_all', byMia);
+    beforeRemoval(() => leadThing(entity, end.entity_id, { by: byBen }));
+    await applyStream();
+    expect(await readRecord(entity)).toMatchObject({ name: 'Cheap watches', ...led(end) });
+    expect((await readRecord(entity))?.state).toBeUndefined();
+    await expectExact();
+  });
+
+  test('a removal that is logged once', async () => {
+    const { spammer, entity } = await spam();
+    await decideUser(spammer.id, 'hide_all', byMia);
+    beforeRemoval(() => removeThing(entity, { by: byBen }));
+    await applyStream();
+    expect((await logOf(entity)).map(({ decision }) => decision)).toEqual(['remove', 'name']);
+  });
+
+  test('brought back, but for a name that somebody has given since', async () => {
+    const { spammer, entity } = await spam();
+    const other = await named(spammer, 'Watches');
+    await decideUser(spammer.id, 'hide_all', byMia);
+    await applyStream();
+    await correct(ben, entity, { name: 'Metropolis' });
+    await decideUser(spammer.id, 'restore_all', byMia);
+    await applyStream();
+    expect(await wordsOf(entity)).toMatchObject({ name: 'Metropolis', user_id: ben.id });
+    const back = await readRecord(other);
+    expect(back).toMatchObject({ name: 'Watches', user_id: spammer.id });
+    expect([back?.state, back?.is_confirmed]).toEqual([undefined, undefined]);
+    // What was brought back can be taken again.
+    await decideUser(spammer.id, 'hide_all', byMia);
+    await applyStream();
+    expect(await readRecord(other)).toMatchObject({ name: 'Watches', state: 'removed' });
+  });
+
+  test('a name that waits is what it was before: it waits again', async () => {
+    process.env.HELD_REVIEWS = '1';
+    const nora = await makeUser();
+    const entity = await named(nora, 'Of Nora');
+    delete process.env.HELD_REVIEWS;
+    const spammer = await makeUser();
+    expect(await correct(spammer, entity, { name: 'Watches', seen: '' })).toHaveStatus(303);
+    await decideUser(spammer.id, 'hide_all', byMia);
+    await applyStream();
+    expect(await readRecord(entity)).toMatchObject({
+      name: 'Of Nora',
+      user_id: nora.id,
+      state: 'waiting',
+    });
+  });
+});
+
+describe('a decision beside the erasure of who gave the name', () => {
+  test.each<[string, (entity: Entity, end: Entity) => Promise<unknown>]>([
+    ['confirmed', (entity) => confirmName(entity, { by: byMia })],
+    ['removed', (entity) => removeThing(entity, { by: byMia })],
+    ['joined', (entity, end) => leadThing(entity, end.entity_id, { by: byMia })],
+    ['led to', (entity, end) => leadThing(end, entity.entity_id, { by: byMia })],
+  ])('does not bring the person back: %s', async (_, decide) => {
+    const ann = await makeUser();
+    const entity = await named(ann, 'Bleu');
+    const end = await named(await makeUser(), 'End');
+    beforeTransaction(async () => {
+      await ann.leaves();
+      await applyStream();
+    });
+    await decide(entity, end);
+    await applyStream();
+    expect(await wordsOf(entity)).toEqual({ name: 'Bleu', origin: 'member' });
+  });
+});
