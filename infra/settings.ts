@@ -86,7 +86,7 @@ const rows = {
     read: readMembers,
     option: [
       '--members <list>',
-      'who may open an account: addresses and domains, such as @club.example,ann@mail.example. Without it, everybody may',
+      'who may open an account: addresses and domains, such as @club.example,ann@mail.example, and `invited` for people with an invitation. Without it, everybody may',
     ],
   },
   OWN_TYPES: {

@@ -168,6 +168,8 @@ describe('a blocked account', () => {
       'decide-proposal',
       'decide-thing',
       'undo-correction',
+      'create-invitation',
+      'revoke-invitation',
     ];
     const known = [...Object.keys(refused), ...Object.keys(allowed), ...others, ...moderators];
     const writing = routes.filter((route) => route.table === 'write');
