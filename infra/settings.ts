@@ -86,7 +86,17 @@ const rows = {
     read: readMembers,
     option: [
       '--members <list>',
-      'who may open an account: addresses and domains, such as @club.example,ann@mail.example. Without it, everybody may',
+      'who may open an account: addresses and domains, such as @club.example,ann@mail.example, and `invited` for people with an invitation. Without it, everybody may',
+    ],
+  },
+  USER_LIST: {
+    read: (text) => {
+      if (text === 'all' || text === 'authors') return;
+      throw new Error('must be all or authors');
+    },
+    option: [
+      '--user-list <who>',
+      'whom GET /user/ lists: all, as the specification says, or authors, who have a public review (default: all)',
     ],
   },
   OWN_TYPES: {

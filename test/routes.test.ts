@@ -116,6 +116,7 @@ const contract = `
   GET    /help                                              public  public
   GET    /pages/{slug}                                      public  public
   GET    /logo                                              public  none
+  GET    /join/{invitation}                                 public  read
   GET    /mails/{token}                                     public  public
   POST   /mails/{token}                                     public  write
   GET    /oauth/authorize                                   public  write
@@ -157,6 +158,9 @@ const contract = `
   POST   /account/tokens                                    public  write
   POST   /account/tokens/{token_id}/revoke                  public  write
   GET    /account/moderation                                public  read
+  GET    /account/moderation/invitations                    public  read
+  POST   /account/moderation/invitations                    public  write
+  POST   /account/moderation/invitations/{invitation_id}/revoke public  write
   GET    /account/moderation/log                            public  read
   POST   /account/moderation/log                            public  write
   GET    /account/moderation/reviews/{review_id}            public  read

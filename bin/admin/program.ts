@@ -3,6 +3,7 @@ import { addApplicationCommands } from './application.ts';
 import { addCheckCommand } from './check.ts';
 import { AdminCommand, type GlobalOptions } from './command.ts';
 import { addEntityCommands } from './entity.ts';
+import { addInvitationCommands } from './invitation.ts';
 import { addModerationCommands } from './moderation.ts';
 import { addTokenCommands } from './token.ts';
 import { addTransferCommands } from './transfer.ts';
@@ -52,6 +53,7 @@ export function program(output: OutputConfiguration = {}): AdminCommand {
     .addHelpText('after', help)
     .hook('preAction', (_, command) => (command as AdminCommand).checkRequired());
   addUserCommands(admin);
+  addInvitationCommands(admin);
   addCheckCommand(admin);
   addApplicationCommands(admin);
   addTokenCommands(admin);

@@ -7,6 +7,8 @@ import { findAuthorizationRequest } from '../../shared/core/oauth/authorization-
 import { answerUri } from '../../shared/core/oauth/authorization-request.ts';
 import type { Identity } from '../../shared/core/user/identity.ts';
 import { finishSignIn } from '../../shared/core/user/identity-provider.ts';
+import { InvitationToken } from '../../shared/core/user/invitation.ts';
+import { takesInvitations } from '../../shared/core/user/members.ts';
 import {
   FormerIdentity,
   findOrCreateUser,
@@ -68,13 +70,17 @@ interface Entry extends Redirect {
 }
 
 async function enter(identity: Identity, return_to: string): Promise<Entry | Page> {
+  const invitation = invitationIn(return_to);
   try {
-    const user = await findOrCreateUser(identity);
+    const user = await findOrCreateUser(identity, invitation);
     const isNamed = identity.display_name !== null;
     const isAsked = user.has_proposed_name && !(isNamed && asksItself(return_to));
-    return { user_id: user.id, location: isAsked ? namePageUrl(return_to) : return_to };
+    const next = invitation === undefined ? return_to : `${authUrl()}/`;
+    return { user_id: user.id, location: isAsked ? namePageUrl(next) : next };
   } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return strangerPage(identity);
+    if (error instanceof ApiError && error.status === 403) {
+      return strangerPage(identity, invitation && error.message);
+    }
     if (!(error instanceof FormerIdentity)) throw error;
     return { location: await undoUrl({ user_id: error.user_id, from: error.identity }) };
   }
@@ -106,13 +112,24 @@ function unmoved(why: string): Page {
   });
 }
 
-/** The page for somebody who has proved who it is, and is not on the list of members. */
-function strangerPage({ email }: Identity): Page {
+/** The token of the invitation that a person opened, to whose page the sign-in returns. */
+function invitationIn(return_to: string): string | undefined {
+  const [, token] = return_to.split(`${authUrl()}/join/`);
+  return v.is(InvitationToken, token) ? token : undefined;
+}
+
+/**
+ * The page for somebody who has proved who it is, is not on the list of members, and has no
+ * invitation, or one that has ended for this reason.
+ */
+function strangerPage({ email }: Identity, reason: string | undefined): Page {
   return {
     status: 403,
     title: 'This place is for its members',
     content: html`<section>
+      ${reason && html`<p>${reason}. Ask the person who gave you the link for another one.</p>`}
       <p>${email ? html`<bdi>${email}</bdi> is not an address of a member` : 'Your identity provider gives no verified address'}, so no account was opened. Everybody can read without one.</p>
+      ${takesInvitations() && !reason && html`<p>Moderators can invite you: ask one for a link. Open the link, and sign in from there.</p>`}
       <p>If you are a member, sign in with the address that the club has of you, or ${askOperator()}.</p>
       ${nextSteps(
         { href: signInUrl(`${authUrl()}/account`, 'login'), text: 'Sign in with another address' },

@@ -239,6 +239,20 @@ describe('npm run admin', () => {
     expect((await redeem(client, pending)).body.error).toBe('invalid_grant');
   });
 
+  test('invites people by a link, lists who came, and revokes it', async () => {
+    const command = ['invitation', 'create', '--people', '40', '--days', '30'];
+    const { link, ...invitation } = await run(...command, '--note', 'Club night');
+    expect(link).toMatch(/^https?:\/\/.*\/ws\/join\/[\w-]{22}$/);
+    expect(invitation).toMatchObject({ people: 40, joined: 0, note: 'Club night', is_open: true });
+    expect(Date.parse(invitation.ends_at) - Date.now()).toBeCloseTo(30 * 86_400_000, -5);
+    expect(await run('invitation', 'list')).toEqual({ invitations: [invitation] });
+    expect(await run('invitation', 'revoke', invitation.id)).toMatchObject({ is_revoked: true });
+    expect(await run('invitation', 'list')).toMatchObject({ invitations: [{ is_open: false }] });
+    const unknown = ['invitation', 'revoke', 'f'.repeat(32)];
+    await refuses(1, [[unknown, 'Error: Invitation not found\n']]);
+    await refuses(2, [[['invitation', 'create', '--people', '1001'], /from 1 to 1000/]]);
+  });
+
   test('deletes accounts and applications, once it is sure', async () => {
     const user = await makeUser({ display_name: 'Ann' });
     const { grant } = await makeGrant(user, []);

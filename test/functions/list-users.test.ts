@@ -1,8 +1,10 @@
 import { handler as listUsers } from '../../functions/api/list-users.ts';
 import { userKey } from '../../shared/core/keys.ts';
+import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { applyStream } from '../helpers/stream.ts';
+import { enterEmptyTable } from '../helpers/table.ts';
 import { makeUser, type Person, visitor } from '../helpers/world.ts';
 
 const list = (query: Record<string, string> = {}) => invoke(listUsers, { query });
@@ -39,6 +41,44 @@ describe('GET /user', () => {
       expect(page).toMatchObject({ count: 60, limit, offset });
       expect(page.users.map(({ id }: Person) => id)).toEqual(ids.slice(offset, offset + limit));
     }
+  });
+});
+
+describe('GET /user with USER_LIST=authors', () => {
+  const all = { limit: '2' };
+  const names = ({ body }: { body: { users: { display_name: string }[] } }) =>
+    body.users.map(({ display_name }) => display_name);
+
+  test('leaves out who has nothing public, and leads on to the end', async () => {
+    const leave = await enterEmptyTable();
+    const people: Record<string, Person> = {};
+    for (const display_name of ['Reader', 'Ann', 'Drafter', 'Hidden', 'Ben']) {
+      stopClock(Date.now() + 1_000);
+      people[display_name] = await makeUser({ display_name, created: new Date().toISOString() });
+    }
+    await people.Ann?.publishes();
+    await people.Drafter?.publishes({ is_draft: true });
+    await people.Hidden?.publishesHidden();
+    await people.Ben?.publishes();
+    await applyStream();
+    const everybody = ['Reader', 'Ann', 'Drafter', 'Hidden', 'Ben'];
+    expect(names(await list())).toEqual(everybody);
+    process.env.USER_LIST = 'all';
+    expect(names(await list())).toEqual(everybody);
+    process.env.USER_LIST = 'authors';
+    expect(names(await list())).toEqual(['Ann', 'Ben']);
+    expect(names(await list({ limit: '2', offset: '2' }))).toEqual([]);
+
+    const seen: string[] = [];
+    for (let query: Record<string, string> | undefined = all; query; ) {
+      const page = await list(query);
+      expect(page.body.count).toBe(5);
+      seen.push(...names(page));
+      query = page.body.next && { ...all, cursor: page.body.next };
+    }
+    expect(seen).toEqual(['Ann', 'Ben']);
+    delete process.env.USER_LIST;
+    leave();
   });
 });
 

@@ -55,7 +55,8 @@ describe('the pages of moderators', () => {
     const blocked = await makeModerator('Bea');
     await setModerator(former.id, false);
     await decideUser(blocked.id, 'block', operator);
-    const path = { review_id, user_id: author.id, entity_id: review_id };
+    const invitation_id = 'f'.repeat(32);
+    const path = { review_id, user_id: author.id, entity_id: review_id, invitation_id };
     const query = { entity_type: 'work' };
     const form = { reason: 'spam', note: '', ...(await seen(review_id)) };
     const decision = operation === 'decide-user' ? 'block' : 'hide';

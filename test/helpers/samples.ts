@@ -3,6 +3,7 @@ import { provideSite, siteContent } from '../../shared/base/site/content.ts';
 import { type EntityType, isOwnType } from '../../shared/core/entity/entity-type.ts';
 import { resourceOf } from '../../shared/core/http/match-route.ts';
 import type { Review } from '../../shared/core/review/review.ts';
+import { createInvitation } from '../../shared/core/user/invitation.ts';
 import { takeFile } from '../../shared/features/bring/take-file.ts';
 import { currentCursor } from '../../shared/features/changes/change-feed.ts';
 import { stopUrl } from '../../shared/features/notices/pages/stop-mails.ts';
@@ -30,6 +31,8 @@ type Name =
   | 'token_id'
   | 'token'
   | 'move'
+  | 'invitation'
+  | 'invitation_id'
   | 'webhook_id'
   | 'rev'
   | 'slot'
@@ -85,6 +88,8 @@ export function sceneOf(
     token_id: nothing,
     token: stopToken,
     move: undoToken,
+    invitation: 'f'.repeat(22),
+    invitation_id: nothing,
     webhook_id: nothing,
     rev: '1',
     slot: '1',
@@ -117,6 +122,7 @@ export async function makeScene() {
     empty: 1,
     entity_type: review.entity_type,
   });
+  const { token, invitation } = await createInvitation({ people: 2, days: 1 });
   const webhook = await insertWebhook(client_id, reader.id, {
     address: 'https://receiver.example/',
     types: ['review.published'],
@@ -127,6 +133,8 @@ export async function makeScene() {
       own: await reader.publishes(),
       client_id,
       webhook_id: webhook.id,
+      invitation: token,
+      invitation_id: invitation.id,
       since: await currentCursor(),
     },
   );

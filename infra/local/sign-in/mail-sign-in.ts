@@ -2,7 +2,7 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { site } from '../../../shared/base/site/site.ts';
 import { mailFault } from '../../../shared/core/user/mail-fault.ts';
-import { mayJoin } from '../../../shared/core/user/members.ts';
+import { mayJoin, takesInvitations } from '../../../shared/core/user/members.ts';
 import { Email } from '../../../shared/core/user/user.ts';
 import { MailError, type Mailer } from '../../../shared/features/notices/public.ts';
 import type { PendingMail, PendingSignIns } from '../storage/pending-sign-ins.ts';
@@ -108,7 +108,10 @@ export function signInByMail(options: {
     const isKnown = known.includes(mailboxName(address));
     // Looked up for everybody, so that the time of the answer says nothing about the address.
     const isOfAccount = await hasAccount(subjectOf(address, key), address);
-    if (!isOfAccount && !mayJoin({ email: address, email_verified: true })) {
+    // Somebody with an invitation has any address.
+    const mayAsk =
+      isOfAccount || takesInvitations() || mayJoin({ email: address, email_verified: true });
+    if (!mayAsk) {
       return { status: 403, page: askPage(entry, foreignMember) };
     }
     const verdict = judge({ address, client, isKnown, hasAccount: isOfAccount });

@@ -11,7 +11,8 @@ import { reportedClaimItem } from '../../core/review/reported-claim.ts';
 import { followed } from '../../core/user/address.ts';
 import { Claimable, endClaim, hashOfAddress } from '../../core/user/claimable.ts';
 import type { Identity } from '../../core/user/identity.ts';
-import { mayJoin } from '../../core/user/members.ts';
+import { joinWrite } from '../../core/user/invitation.ts';
+import { mayJoin, takesInvitations } from '../../core/user/members.ts';
 import { isModeratorName, keysOfName, namesRole } from '../../core/user/moderator-name.ts';
 import { accountWrites } from '../../core/user/name-repository.ts';
 import { type Contact, readerName, type User, whereAlive } from '../../core/user/user.ts';
@@ -45,10 +46,11 @@ export class FormerIdentity extends Error {
  * Returns a person's account. At the first sign-in this is the account that waits for the verified
  * address, or a new one. A new one inherits the block and the marks of hidden and reported reviews.
  * It gets another name if a moderator has the proposed one. Each sign-in takes over what the
- * provider says of the address. Throws `FormerIdentity`, ApiError 403 for a new account of somebody
- * who may not join, and 503 if the marks take too long; the next sign-in writes the rest.
+ * provider says of the address. `invitation` is the token of the link with which the person came.
+ * Throws `FormerIdentity`, ApiError 403 for a new account of somebody who may not join, and 503 if
+ * the marks take too long; the next sign-in writes the rest.
  */
-export async function findOrCreateUser(identity: Identity): Promise<User> {
+export async function findOrCreateUser(identity: Identity, invitation?: string): Promise<User> {
   const sha256 = hashOfIdentity(identity.issuer, identity.subject);
   return retryStale(async () => {
     const record = await readIdentity(sha256);
@@ -58,7 +60,7 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
     const claim = user_id === undefined ? await findClaim(identity) : undefined;
     const arrival = arrivalOf(sha256, record, account, claim);
     const isNew = arrival === 'new' || (arrival === 'carry' && account === undefined);
-    if (isNew && !mayJoin(identity)) throw accessDenied('Only members can open an account here');
+    const joining = isNew ? await writesToJoin(identity, invitation) : [];
     switch (arrival) {
       case 'gone':
         await detachIdentity(`${user_id}`, reviewsOfRequest);
@@ -68,15 +70,22 @@ export async function findOrCreateUser(identity: Identity): Promise<User> {
       case 'known':
         return welcomeBack(account as Account, sha256, identity);
       case 'carry':
-        await carryDecisions(record, account, sha256, identity);
+        await carryDecisions(record, account, { sha256, identity, joining });
         // Until all marks are written, the person could review a hidden entity again.
         throw new StaleRead();
       case 'claim':
         return takeClaim(claim as Claim, record, sha256, identity);
       case 'new':
-        return createAccount(record, sha256, identity);
+        return createAccount(record, { sha256, identity, joining });
     }
   });
+}
+
+/** Returns what is written beside a new account. Throws ApiError 403 if the person may not join. */
+async function writesToJoin(identity: Identity, invitation: string | undefined): Promise<Write[]> {
+  if (mayJoin(identity)) return [];
+  if (invitation !== undefined && takesInvitations()) return [await joinWrite(invitation)];
+  throw accessDenied('Only members can open an account here');
 }
 
 /** Returns the id of an identity in its key. */
@@ -154,12 +163,18 @@ async function welcomeBack(
   return user;
 }
 
+/** An identity with its hash, and what is written beside its new account. */
+interface Newcomer {
+  sha256: string;
+  identity: Identity;
+  joining: readonly Write[];
+}
+
 /** Writes decisions on earlier accounts of a person to the account, or to a new one. */
 async function carryDecisions(
   record: StoredIdentity,
   account: Account | undefined,
-  sha256: string,
-  identity: Identity,
+  { sha256, identity, joining }: Newcomer,
 ): Promise<void> {
   const { hidden = [], reported = [] } = record;
   const user = account?.user ?? (await newUser(identity, record.blocked_at));
@@ -173,6 +188,7 @@ async function carryDecisions(
   await transact([
     linkWrite(sha256, record, link, left),
     ...(account ? [] : accountWrites(user, newContact(sha256, identity))),
+    ...joining,
     ...marks.map((mark) => ({ Put: { Item: hiddenClaimItem(user.id, mark) } })),
     ...reports.map((mark) => ({ Put: { Item: reportedClaimItem(user.id, mark) } })),
   ]);
@@ -180,13 +196,13 @@ async function carryDecisions(
 
 async function createAccount(
   record: StoredIdentity,
-  sha256: string,
-  identity: Identity,
+  { sha256, identity, joining }: Newcomer,
 ): Promise<User> {
   const user = await newUser(identity);
   await transact([
     linkWrite(sha256, record, { user_id: user.id, issuer: identity.issuer }),
     ...accountWrites(user, newContact(sha256, identity)),
+    ...joining,
   ]);
   return user;
 }

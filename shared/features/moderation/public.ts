@@ -4,6 +4,12 @@ export { listWaiting, type OpenReview, type Waiting } from './desk-list.ts';
 export { allowReview, listHiddenClaims } from './hidden-claims.ts';
 export { AuthorQuery, authorPage } from './pages/author-page.ts';
 export { casePage } from './pages/case-page.ts';
+export {
+  invitationDays,
+  invitationsPage,
+  invitationUrl,
+  newInvitationPage,
+} from './pages/invitations-page.ts';
 export { logPage } from './pages/log-page.ts';
 export {
   decisionOf,

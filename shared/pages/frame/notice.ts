@@ -72,6 +72,7 @@ const notices = {
   'file-bring': 'Your reviews are being brought. You may leave this page.',
   'file-undo': 'The reviews of this file are being deleted. You may leave this page.',
   'file-continue': 'The work on the file continues.',
+  'invitation-revoked': 'The invitation is revoked. Nobody else can join with its link.',
   'appeal-sent': 'Another moderator will decide on your appeal.',
 } as const;
 

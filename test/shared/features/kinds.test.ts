@@ -11,6 +11,7 @@ import { searchEntities } from '../../../shared/core/entity/search.ts';
 import { grantKey, revisionKey, webhookKey } from '../../../shared/core/keys.ts';
 import { findApplication } from '../../../shared/core/oauth/application-repository.ts';
 import { deleteReview } from '../../../shared/core/review/review-repository.ts';
+import { createInvitation } from '../../../shared/core/user/invitation.ts';
 import { setMails } from '../../../shared/core/user/mails.ts';
 import { setModerator } from '../../../shared/core/user/name-repository.ts';
 import type { User } from '../../../shared/core/user/user.ts';
@@ -108,6 +109,7 @@ async function live() {
     'Date,Name,Year,Letterboxd URI,Rating\n2024-03-02,Blue,1993,u,4',
   );
   await takeFile(author.id, { site: 'letterboxd', rows, empty: 0, entity_type: 'work' });
+  await createInvitation({ people: 3, days: 7, note: 'Club night' });
   await beginBulk();
   await recordRun('backup');
   await applyStream();

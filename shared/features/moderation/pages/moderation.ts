@@ -6,6 +6,7 @@ import type { Entity } from '../../../core/entity/record.ts';
 import type { Decision } from '../../../core/report/decision.ts';
 import type { Review } from '../../../core/review/review.ts';
 import { type Moderation, type Reason, reasons } from '../../../core/review/verdict.ts';
+import { takesInvitations } from '../../../core/user/members.ts';
 import type { User } from '../../../core/user/user.ts';
 import { canModerate } from '../../../core/user/user-type.ts';
 import { select } from '../../../pages/form/choices.ts';
@@ -64,10 +65,11 @@ const decisionWords: Readonly<Record<Decision['decision'], string>> = {
 };
 
 /** Tabs of the moderation pages. */
-export function moderationTabs(path: '' | '/log'): Html {
+export function moderationTabs(path: '' | '/log' | '/invitations'): Html {
   return tabs('Moderation', moderationUrl(path), [
     [moderationUrl(), 'To decide'],
     [moderationUrl('/log'), 'Log'],
+    ...(takesInvitations() ? [[moderationUrl('/invitations'), 'Invitations'] as const] : []),
   ]);
 }
 

@@ -542,6 +542,15 @@ test('sends nothing to somebody who is no member and has no account, and says so
   expect(sent.status).toBe(200);
 });
 
+test('sends a mail to anybody where invitations are allowed: only the sign-in knows the link', async () => {
+  process.env.MEMBERS = '@club.example,invited';
+  const stranger = await browser();
+  await stranger.open();
+  const sent = await stranger.submit({ address: 'eva@any.example' });
+  delete process.env.MEMBERS;
+  expect(sent.status).toBe(200);
+});
+
 test.each([
   ['an address without its cookie', undefined, undefined, undefined, 'over'],
   ['an address without its cookie, after a mail', 'asked', undefined, undefined, 'over'],

@@ -19,6 +19,8 @@ test.each([
   [' @b\u00fccher.example ,ann@mail.example', 'eva@xn--bcher-kva.example', true],
   ['@bücher.example, ann@mail.example', 'ANN@mail.example', true],
   ['ann@mail.example', 'bob@mail.example', false],
+  ['invited', 'ann@mail.example', false],
+  ['@club.example,invited', 'eva@club.example', true],
 ])('of the members %j is %s: %s', (members, email, isMember) => {
   process.env.MEMBERS = members;
   expect(mayJoin(verified(email))).toBe(isMember);
@@ -33,7 +35,9 @@ test('an address that nobody vouches for is of no member, unless everybody may j
 });
 
 test.each(['club.example', '@club', 'ann@', '@', 'a b@club.example'])('refuses %j', (text) => {
-  expect(() => readMembers(text)).toThrow('must be an address, or a domain such as @club.example');
+  expect(() => readMembers(text)).toThrow(
+    'must be an address, a domain such as @club.example, or invited',
+  );
 });
 
 test('members open accounts, others do not, and accounts that are there stay', async () => {

@@ -41,6 +41,8 @@ describe('a blocked account', () => {
       'decide-proposal',
       'decide-thing',
       'undo-correction',
+      'create-invitation',
+      'revoke-invitation',
     ];
     const known = [...Object.keys(writes), ...others, ...moderators];
     const writing = routes.filter((route) => route.table === 'write');

@@ -1,0 +1,94 @@
+import { matchRoute } from '../../shared/core/http/match-route.ts';
+import { createInvitation, listInvitations } from '../../shared/core/user/invitation.ts';
+import { faultsOn } from '../helpers/browser.ts';
+import { routeOf } from '../helpers/routes.ts';
+import { ask, requestPage, textIn } from '../helpers/visit.ts';
+import { makeModerator, makeUser } from '../helpers/world.ts';
+
+const mia = await makeModerator('Mia');
+const ann = await makeUser();
+
+beforeEach(() => {
+  process.env.MEMBERS = 'invited';
+});
+afterEach(() => {
+  delete process.env.MEMBERS;
+});
+
+const linkOn = (html: string) => /<code class="copy">([^<]*)</.exec(html)?.[1] ?? '';
+const open = (invitation: string) => requestPage(routeOf('show-join'), { path: { invitation } });
+
+describe('the invitations of moderators', () => {
+  test('a moderator makes a link, sees who came by it, and revokes it', async () => {
+    const form = { people: '3', days: '30', note: 'Club <night>' };
+    const made = await ask('create-invitation', mia, { form });
+    expect(made.status).toBe(200);
+    const link = linkOn(made.html);
+    expect(link).toMatch(/\/ws\/join\/[\w-]{22}$/);
+    expect(made.headers['cache-control']).toContain('no-store');
+    expect(textIn(made.html)).toContain('until 3 people have joined');
+
+    const list = await ask('show-invitations', mia);
+    expect(textIn(list.html)).toContain('Club &lt;night&gt; 0 of 3');
+    expect(list.html).not.toContain(link.slice(-22));
+    const [invitation] = await listInvitations();
+    const path = { invitation_id: `${invitation?.id}` };
+    expect(list.html).toContain(`/account/moderation/invitations/${path.invitation_id}/revoke"`);
+
+    const revoked = await ask('revoke-invitation', mia, { path });
+    expect(revoked.status).toBe(303);
+    expect(textIn((await ask('show-invitations', mia)).html)).toContain('was revoked');
+    const late = await open(link.slice(-22));
+    expect(late.status).toBe(410);
+    expect(late.body).toContain('<h1>This invitation has ended</h1>');
+  });
+
+  test.each([
+    ['people', { people: '0' }],
+    ['people', { people: '1001' }],
+    ['people', { people: 'many' }],
+    ['days', { days: '2' }],
+    ['note', { note: 'x'.repeat(101) }],
+  ])('a wrong field is named, and the rest is kept: %s', async (name, wrong) => {
+    const before = (await listInvitations()).length;
+    const form = { people: '3', days: '30', note: 'Club', ...wrong };
+    const answer = await ask('create-invitation', mia, { form });
+    expect(answer.status).toBe(400);
+    expect(Object.keys(faultsOn(answer.shown))).toEqual(['', name]);
+    expect(await listInvitations()).toHaveLength(before);
+  });
+
+  test('the tab is there only where the operator allows them, and so is the form', async () => {
+    expect((await ask('show-cases', mia)).html).toContain('/account/moderation/invitations"');
+    process.env.MEMBERS = '@club.example';
+    expect((await ask('show-cases', mia)).html).not.toContain('/account/moderation/invitations"');
+    const { html } = await ask('show-invitations', mia);
+    expect(html).toContain('The operator has not allowed invitations here.');
+    expect(html).not.toContain('name="people"');
+    const form = { people: '3', days: '30', note: '' };
+    expect((await ask('create-invitation', mia, { form })).status).toBe(400);
+  });
+});
+
+describe('GET /join/{invitation}', () => {
+  test('invites to sign in, and returns here', async () => {
+    const { token } = await createInvitation({ people: 3, days: 1 });
+    expect(matchRoute('GET', `/join/${token}`)?.route.operation).toBe('show-join');
+    const { status, headers, body } = await open(token);
+    expect(status).toBe(200);
+    expect(headers['cache-control']).toContain('no-store');
+    expect(body).toContain('<h1>You are invited to Reviews</h1>');
+    const back = encodeURIComponent(`/ws/join/${token}`);
+    expect(body).toMatch(new RegExp(`/account/sign-in\\?return_to=[^"]*${back}"`));
+  });
+
+  test('tells members that they have joined', async () => {
+    const { token } = await createInvitation({ people: 3, days: 1 });
+    const { status, html } = await ask('show-join', ann, { path: { invitation: token } });
+    expect([status, html.includes('You have joined already')]).toEqual([200, true]);
+  });
+
+  test.each(['x'.repeat(22), 'x', '%00'])('is 404 for %j', async (token) => {
+    expect((await open(token)).status).toBe(404);
+  });
+});
