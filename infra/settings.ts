@@ -2,7 +2,7 @@ import { dataFormat } from '../shared/base/table/format.ts';
 import { readGroups } from '../shared/core/entity/group-names.ts';
 import { ownTypesIn } from '../shared/core/entity/own-types.ts';
 import { readPictureHosts, readPictures } from '../shared/core/entity/picture.ts';
-import { readMembers } from '../shared/core/user/members.ts';
+import { readMembers } from '../shared/features/members/public.ts';
 
 // The settings of a service: a row for each. A server takes them from its environment, and from
 // options of `npm start`. On AWS they stand in a file, and functions have them as variables.

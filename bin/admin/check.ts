@@ -1,5 +1,5 @@
 import { runningStack } from '../../infra/local/storage/connect.ts';
-import { checkProvider } from '../../shared/core/user/check-provider.ts';
+import { checkProvider } from '../../shared/features/account/public.ts';
 import {
   checkMailServer,
   MailError,

@@ -8,7 +8,7 @@ import {
   invitationLimits,
   listInvitations,
   revokeInvitation,
-} from '../../shared/core/user/invitation.ts';
+} from '../../shared/features/members/public.ts';
 import { invitationUrl } from '../../shared/features/moderation/public.ts';
 import { type AdminCommand, as } from './command.ts';
 

@@ -5,8 +5,8 @@ import {
   createInvitation,
   InvitationNote,
   invitationLimits,
-} from '../../shared/core/user/invitation.ts';
-import { takesInvitations } from '../../shared/core/user/members.ts';
+  takesInvitations,
+} from '../../shared/features/members/public.ts';
 import {
   invitationDays,
   invitationsPage,

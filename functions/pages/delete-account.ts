@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { bodyOf } from '../../shared/core/http/request.ts';
-import { findProviderSignOut } from '../../shared/core/user/provider-sign-out.ts';
 import {
   deleteAccount,
   deletionPage,
   farewell,
+  findProviderSignOut,
   rememberDeletion,
 } from '../../shared/features/account/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';

@@ -6,15 +6,14 @@ import { findApplication } from '../../shared/core/oauth/application-repository.
 import { findAuthorizationRequest } from '../../shared/core/oauth/authorization-repository.ts';
 import { answerUri } from '../../shared/core/oauth/authorization-request.ts';
 import type { Identity } from '../../shared/core/user/identity.ts';
-import { finishSignIn } from '../../shared/core/user/identity-provider.ts';
-import { InvitationToken } from '../../shared/core/user/invitation.ts';
-import { takesInvitations } from '../../shared/core/user/members.ts';
 import {
   FormerIdentity,
   findOrCreateUser,
+  finishSignIn,
   type MoveOutcome,
   moveIdentity,
 } from '../../shared/features/account/public.ts';
+import { InvitationToken, takesInvitations } from '../../shared/features/members/public.ts';
 import { undoUrl } from '../../shared/features/notices/public.ts';
 import { backTo, obstaclePage } from '../../shared/pages/application/consent-page.ts';
 import { page } from '../../shared/pages/form/page.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Matching } from '../../shared/base/values.ts';
 import { PathParameter } from '../../shared/core/http/request.ts';
-import { revokeInvitation } from '../../shared/core/user/invitation.ts';
+import { revokeInvitation } from '../../shared/features/members/public.ts';
 import { moderationUrl, requireModerator } from '../../shared/features/moderation/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 

@@ -4,7 +4,7 @@ import { authUrl } from '../../shared/base/auth-url.ts';
 import { notFound } from '../../shared/base/errors.ts';
 import { site } from '../../shared/base/site/site.ts';
 import { PathParameter } from '../../shared/core/http/request.ts';
-import { endOf, findInvitation, InvitationToken } from '../../shared/core/user/invitation.ts';
+import { endOf, findInvitation, InvitationToken } from '../../shared/features/members/public.ts';
 import { page } from '../../shared/pages/form/page.ts';
 import { nextSteps, signInUrl } from '../../shared/pages/frame/next-steps.ts';
 import { dayOf } from '../../shared/pages/frame/words.ts';

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { oneOf } from '../../shared/base/values.ts';
 import { partsOf, readRequest, requireHttps } from '../../shared/core/http/read-request.ts';
-import { beginSignIn, prompts } from '../../shared/core/user/identity-provider.ts';
-import { readMove } from '../../shared/features/account/public.ts';
+import { beginSignIn, prompts, readMove } from '../../shared/features/account/public.ts';
 import { browserHandler } from '../../shared/pages/frame/error-page.ts';
 import { respond } from '../../shared/pages/frame/html-response.ts';
 import { ownUrl } from '../../shared/pages/frame/own-url.ts';

@@ -1,6 +1,5 @@
-import { findProviderSignOut } from '../../shared/core/user/provider-sign-out.ts';
 import { endSessions } from '../../shared/core/user/user-repository.ts';
-import { farewell } from '../../shared/features/account/public.ts';
+import { farewell, findProviderSignOut } from '../../shared/features/account/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { readIdToken } from '../../shared/pages/session/session.ts';
 

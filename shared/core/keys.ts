@@ -104,9 +104,6 @@ export const codeKey = keyOf('CODE#<sha256>', 'CODE');
 /** Takes the hexadecimal hash of issuer and subject. */
 export const identityKey = keyOf('IDENTITY#<sha256>', 'IDENTITY');
 
-/** Takes 32 hexadecimal digits of the hash of the token of an invitation. */
-export const invitationKey = keyOf('INVITATION', 'INVITATION#<invitation_id>');
-
 /** Takes the hexadecimal hash of a verified address. */
 export const addressKey = keyOf('ADDRESS#<sha256>', 'ADDRESS');
 

@@ -19,7 +19,6 @@ import {
   grantKey,
   idempotencyKey,
   identityKey,
-  invitationKey,
   longTextKey,
   metadataKey,
   moderatorNameKey,
@@ -216,12 +215,6 @@ export const coreKinds = {
     author: 'CLAIMABLE#<user_id>',
     unexported: 'made from verified addresses of accounts without an identity',
     writers: ['profile', 'accounts'],
-  },
-  // A link with which people may open an account.
-  invitation: {
-    key: invitationKey,
-    unexported: 'lives for 120 days at most',
-    writers: ['accounts'],
   },
   // The answer to a request, by the hash of its user and key.
   idempotency: {

@@ -1,5 +1,5 @@
 import { matchRoute } from '../../shared/core/http/match-route.ts';
-import { createInvitation, listInvitations } from '../../shared/core/user/invitation.ts';
+import { createInvitation, listInvitations } from '../../shared/features/members/invitation.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { routeOf } from '../helpers/routes.ts';
 import { ask, requestPage, textIn } from '../helpers/visit.ts';

@@ -4,7 +4,9 @@ import { textIn } from '../helpers/visit.ts';
 
 process.env.MEMBERS = '@club.example,invited';
 const { issuer, authUrl, join } = await startStackWithProvider();
-const { createInvitation, listInvitations } = await import('../../shared/core/user/invitation.ts');
+const { createInvitation, listInvitations } = await import(
+  '../../shared/features/members/invitation.ts'
+);
 const { invitationUrl } = await import('../../shared/features/moderation/public.ts');
 
 /** Opens the link of an invitation, and goes on to the identity provider. */

@@ -121,7 +121,7 @@ describe.each(own)('$method $path', (route) => {
       expect(answer.body).toContain('csrf must be sent only once');
     });
   } else if (
-    !/^(request-authorization|show-sign-out|show-home|show-mail-stop|show-move-undo)$/.test(
+    !/^(request-authorization|show-sign-out|show-home|show-mail-stop|show-move-undo|show-join)$/.test(
       route.operation,
     )
   ) {

@@ -18,7 +18,7 @@ export function followProvider(): () => void {
 async function tryUntilRight(signal: AbortSignal): Promise<void> {
   // Loaded here, so that the start does not wait for it.
   const { checkProvider, ProviderFault } = await import(
-    '../../../shared/core/user/check-provider.ts'
+    '../../../shared/features/account/public.ts'
   );
   const issuer = process.env.OIDC_ISSUER;
   let last: string | undefined;

@@ -11,12 +11,11 @@ import { reportedClaimItem } from '../../core/review/reported-claim.ts';
 import { followed } from '../../core/user/address.ts';
 import { Claimable, endClaim, hashOfAddress } from '../../core/user/claimable.ts';
 import type { Identity } from '../../core/user/identity.ts';
-import { joinWrite } from '../../core/user/invitation.ts';
-import { mayJoin, takesInvitations } from '../../core/user/members.ts';
 import { isModeratorName, keysOfName, namesRole } from '../../core/user/moderator-name.ts';
 import { accountWrites } from '../../core/user/name-repository.ts';
 import { type Contact, readerName, type User, whereAlive } from '../../core/user/user.ts';
 import { type Account, findAccount, listAsModerator } from '../../core/user/user-repository.ts';
+import { joinWrite, mayJoin, takesInvitations } from '../members/public.ts';
 import { arrivalOf, type Claim, isOpen } from './arrival.ts';
 import {
   detachIdentity,

@@ -1,9 +1,12 @@
 // A person's own account: sign-in, address, name, own data, tokens, leaving.
+
+export { checkProvider, ProviderFault } from './check-provider.ts';
 export { csvOf } from './csv.ts';
 export { deleteAccount } from './delete-account.ts';
 export { eraseAccount } from './erase-account.ts';
 export { eraseLeftovers, findLeftovers } from './erase-leftovers.ts';
 export { readOwnData } from './export.ts';
+export { beginSignIn, finishSignIn, prompts } from './identity-provider.ts';
 export { FormerIdentity, findOrCreateUser, opensAccount } from './identity-repository.ts';
 export { type LeftOut, linkIdentity, relink } from './link.ts';
 export { type MoveOutcome, moveIdentity, undoMove } from './move-identity.ts';
@@ -18,3 +21,4 @@ export { ownTabs } from './pages/own-tabs.ts';
 export { newTokenPage, tokensPage } from './pages/tokens-page.ts';
 export * as presented from './presented.ts';
 export { OwnData } from './presented.ts';
+export { findProviderSignOut } from './provider-sign-out.ts';

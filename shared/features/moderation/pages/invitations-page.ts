@@ -1,18 +1,18 @@
 // Invitations: the list for moderators, the form for another one, and its link.
 import { html } from 'hono/html';
 import { authUrl } from '../../../base/auth-url.ts';
-import {
-  endOf,
-  type Invitation,
-  invitationLimits,
-  listInvitations,
-} from '../../../core/user/invitation.ts';
-import { takesInvitations } from '../../../core/user/members.ts';
 import { select } from '../../../pages/form/choices.ts';
 import { blank, type FormState, faultOf, field } from '../../../pages/form/fields.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../../../pages/frame/layout.ts';
 import { rowsUnder } from '../../../pages/frame/lists.ts';
 import { dayOf } from '../../../pages/frame/words.ts';
+import {
+  endOf,
+  type Invitation,
+  invitationLimits,
+  listInvitations,
+  takesInvitations,
+} from '../../members/public.ts';
 import { moderationTabs, moderationUrl, requireModerator } from './moderation.ts';
 
 /** Days for which an invitation may hold. */

@@ -6,7 +6,6 @@ import type { Entity } from '../../../core/entity/record.ts';
 import type { Decision } from '../../../core/report/decision.ts';
 import type { Review } from '../../../core/review/review.ts';
 import { type Moderation, type Reason, reasons } from '../../../core/review/verdict.ts';
-import { takesInvitations } from '../../../core/user/members.ts';
 import type { User } from '../../../core/user/user.ts';
 import { canModerate } from '../../../core/user/user-type.ts';
 import { select } from '../../../pages/form/choices.ts';
@@ -16,6 +15,7 @@ import { tabs } from '../../../pages/frame/lists.ts';
 import { withQuery } from '../../../pages/frame/own-url.ts';
 import { personLink } from '../../../pages/frame/person.ts';
 import { counted } from '../../../pages/frame/words.ts';
+import { takesInvitations } from '../../members/public.ts';
 
 /** Throws ApiError 404 for anyone who is not a moderator. */
 export function requireModerator({ user }: Visitor): void {

@@ -1,13 +1,13 @@
-import { invitationKey } from '../../../../shared/core/keys.ts';
+import { deleteAccount } from '../../../../shared/features/account/delete-account.ts';
+import { findOrCreateUser } from '../../../../shared/features/account/identity-repository.ts';
 import {
   createInvitation,
   findInvitation,
   type Invitation,
   listInvitations,
   revokeInvitation,
-} from '../../../../shared/core/user/invitation.ts';
-import { deleteAccount } from '../../../../shared/features/account/delete-account.ts';
-import { findOrCreateUser } from '../../../../shared/features/account/identity-repository.ts';
+} from '../../../../shared/features/members/invitation.ts';
+import { invitationKey } from '../../../../shared/features/members/kinds.ts';
 import { decideUser } from '../../../../shared/features/moderation/account-decisions.ts';
 import { stopClock } from '../../../helpers/clock.ts';
 import { scanTable } from '../../../helpers/items.ts';

@@ -1,5 +1,5 @@
-import { hashOfAddress } from './claimable.ts';
-import type { Identity } from './identity.ts';
+import { hashOfAddress } from '../../core/user/claimable.ts';
+import type { Identity } from '../../core/user/identity.ts';
 
 // Who may open an account here: everybody, or the addresses that the operator has listed, and
 // people with an invitation.

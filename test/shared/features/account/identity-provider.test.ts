@@ -48,7 +48,7 @@ Object.assign(process.env, {
   OIDC_CLIENT_SECRET: 'a secret of some length',
 });
 const { beginSignIn, finishSignIn } = await import(
-  '../../../../shared/core/user/identity-provider.ts'
+  '../../../../shared/features/account/identity-provider.ts'
 );
 const { providerFault } = await import('../../../../shared/core/user/provider-fault.ts');
 

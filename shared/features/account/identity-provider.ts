@@ -6,9 +6,9 @@ import { ApiError, invalidRequest, serviceUnavailable } from '../../base/errors.
 import { countUnavailable } from '../../base/metric.ts';
 import { readSecret } from '../../base/secrets.ts';
 import { isLoopback } from '../../base/values.ts';
-import type { Identity } from './identity.ts';
-import { noteProvider } from './provider-fault.ts';
-import { DisplayName, Email } from './user.ts';
+import type { Identity } from '../../core/user/identity.ts';
+import { noteProvider } from '../../core/user/provider-fault.ts';
+import { DisplayName, Email } from '../../core/user/user.ts';
 
 /** Values to store until the person returns from the provider. */
 interface SignInChecks {

@@ -1,6 +1,6 @@
 import { userKey } from '../../../../shared/core/keys.ts';
-import { mayJoin, readMembers } from '../../../../shared/core/user/members.ts';
 import { findOrCreateUser } from '../../../../shared/features/account/identity-repository.ts';
+import { mayJoin, readMembers } from '../../../../shared/features/members/members.ts';
 import { readItem } from '../../../helpers/items.ts';
 
 afterEach(() => {

@@ -6,7 +6,7 @@ import { getItem, queryItems } from '../../base/table/query.ts';
 import { putNew, transact, tryUpdate, type Write } from '../../base/table/transact.ts';
 import { epochSeconds } from '../../base/time.ts';
 import { Name } from '../../base/values.ts';
-import { invitationKey } from '../keys.ts';
+import { invitationKey } from './kinds.ts';
 
 /** Limits of an invitation, and the most that there are at a time. */
 export const invitationLimits = { people: 1000, days: 90, note: 100, count: 100 };
