@@ -41,7 +41,8 @@ test('links lead to files and headings that are there', () => {
       .toLowerCase()
       .replaceAll(/[^\w -]/g, '')
       .replaceAll(' ', '-');
-  const dead = documents.flatMap((file) => {
+  const guides = ['CHANGELOG.md', ...globSync('infra/{aws,client,local}/*.md', { cwd: root })];
+  const dead = [...documents, ...guides].flatMap((file) => {
     const links = [...read(file).matchAll(/\]\((?!https?:|\{\{)([^)#]*)(?:#([^)]*))?\)/g)];
     const broken = links.filter(([, path = '', anchor]) => {
       const target = path === '' ? file : join(dirname(file), path);
