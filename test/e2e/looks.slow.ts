@@ -292,11 +292,15 @@ describe('in four widths and both colour schemes', () => {
     review = await layla.publishes(content);
     const text = `${'w'.repeat(2499)} `.repeat(2);
     await ann.publishes({ entity_id: named, rating: 2, text, language: 'en' });
-    await ann.publishes({
+    const loved = await ann.publishes({
       entity_id: longest,
       rating: 4,
-      text: 'Words below a long name, at last.',
+      text: `Words below a long name, at last. ${'w'.repeat(300)}`,
     });
+    // The start page quotes it, and the author has favourites.
+    for (let i = 0; i < 2; i++) await (await makeUser()).votes(loved);
+    await layla.publishes({ entity_id: longest, rating: 5 });
+    for (const rating of [3, 2]) await layla.publishes({ rating });
     const book = { entity_id: unnamed, entity_type: 'bk_literary_work' };
     await layla.publishes({ ...book, rating: 1, text: null, language: 'en' });
   });
@@ -313,6 +317,13 @@ describe('in four widths and both colour schemes', () => {
   test.each(visitedPages)('$path is for everybody', async (route) => {
     await open(route, { ...scene, review_id: review, entity_id: named, user_id: layla.id });
     await lookWithin();
+  });
+
+  test('the pages that were seen quote a review, and have favourites', async () => {
+    await page.goto(`${at}/`);
+    await page.getByRole('heading', { name: 'Best-loved this week' }).waitFor();
+    await page.goto(`${at}/user/${layla.id}`);
+    await page.getByRole('heading', { name: 'Favourites' }).waitFor();
   });
 
   test.each([
