@@ -9,19 +9,27 @@ import {
   renewed,
 } from '../../../../shared/core/entity/record.ts';
 import type { Decision } from '../../../../shared/core/report/decision.ts';
-import { listDecisions } from '../../../../shared/core/report/decision-log.ts';
+import { entryOf, listDecisions, logEntry } from '../../../../shared/core/report/decision-log.ts';
 import { findUser } from '../../../../shared/core/user/user-repository.ts';
 import { decideUser } from '../../../../shared/features/moderation/account-decisions.ts';
+import { listProposed } from '../../../../shared/features/names/given-names.ts';
 import {
   confirmName,
   leadThing,
   removeThing,
 } from '../../../../shared/features/names/record-decisions.ts';
+import { stopClock } from '../../../helpers/clock.ts';
 import { correct, wordsOf } from '../../../helpers/names-by-people.ts';
 import { expectExact } from '../../../helpers/recount.ts';
 import { beforeFirst, beforeTransaction } from '../../../helpers/sends.ts';
 import { applyStream } from '../../../helpers/stream.ts';
-import { makeModerator, makeUser, newWork, type Person } from '../../../helpers/world.ts';
+import {
+  makeModerator,
+  makeUser,
+  makeUsers,
+  newWork,
+  type Person,
+} from '../../../helpers/world.ts';
 
 const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
@@ -118,6 +126,37 @@ describe('all that an account did, taken back beside', () => {
     await decideUser(spammer.id, 'hide_all', byMia);
     await applyStream();
     expect(await readRecord(other)).toMatchObject({ name: 'Watches', state: 'removed' });
+  });
+
+  test('brought back, but for a proposal that the person has made anew since', async () => {
+    const [ann, spammer] = await makeUsers(2);
+    const entity = await named(ann, 'Metropolis');
+    await correct(spammer, entity, { name: 'Watches' });
+    await decideUser(spammer.id, 'hide_all', byMia);
+    await applyStream();
+    expect(await listProposed(spammer.id, 9)).toMatchObject({ found: [] });
+    await decideUser(spammer.id, 'restore_all', byMia);
+    // The account writes again, and the background is late.
+    expect(await correct(spammer, entity, { name: 'Metropolis II' })).toHaveStatus(303);
+    await applyStream();
+    const { found } = await listProposed(spammer.id, 9);
+    expect(found.map(({ proposal }) => proposal.name)).toEqual(['Metropolis II']);
+  });
+
+  test('words of another in a thing that is joined since: it stays as it was joined', async () => {
+    const { spammer, entity } = await spam();
+    const end = await named(await makeUser(), 'End');
+    const before = (await readRecord(entity)) as EntityRecord;
+    const ofBen = { ...before, name: 'Of Ben', user_id: ben.id, origin: 'moderator' } as const;
+    const by = { reason: 'other', note: '', moderator_id: spammer.id } as const;
+    const entry = logEntry(entryOf('correct', { before: ofBen, after: before }, by));
+    stopClock(Date.now() + 1);
+    await transact([entry]);
+    await leadThing(entity, end.entity_id, { by: byBen });
+    await decideUser(spammer.id, 'hide_all', byMia);
+    await applyStream();
+    expect(await readRecord(entity)).toMatchObject({ name: 'Cheap watches', ...led(end) });
+    await expectExact();
   });
 
   test('a name that waits is what it was before: it waits again', async () => {
