@@ -84,6 +84,39 @@ test('no rooms of shared/ import each other', () => {
   expect(circleIn(imports)).toEqual([]);
 });
 
+/** What the door of a feature may hang in, and the file that gathers it. */
+const gathered: Record<string, string> = {
+  kinds: 'shared/features/kinds.ts',
+  job: 'shared/features/background.ts',
+  followed: 'shared/features/background.ts',
+  ownLists: 'shared/features/account/export.ts',
+  ownSchemas: 'shared/features/account/presented.ts',
+};
+
+test.each(Object.entries(gathered))('%s of each feature is gathered in %s', (name, list) => {
+  const isExported = new RegExp(`^export \\{[^}]*\\b${name}\\b`, 'm');
+  const doors = sources.filter(
+    (file) =>
+      file.endsWith('/public.ts') && isExported.test(readFileSync(join(root, file), 'utf8')),
+  );
+  expect(doors).not.toEqual([]);
+  expect(importsOf(list)).toEqual(expect.arrayContaining(doors));
+});
+
+test('the table of ARCHITECTURE has every room, and no other', () => {
+  const [, table = ''] =
+    /\| floor \| room[\s\S]*?\n([\s\S]*?)\n\n/.exec(
+      readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'),
+    ) ?? [];
+  let floor = '';
+  const told = table.split('\n').flatMap((row) => {
+    floor = /^\| \[(\w+)\]/.exec(row)?.[1] ?? floor;
+    return [...row.matchAll(/\| `(\w+)` \|/g)].map(([, room]) => `${floor}/${room}`);
+  });
+  const rooms = new Set(sources.flatMap((file) => /^shared\/(\w+\/\w+)\//.exec(file)?.[1] ?? []));
+  expect(told.toSorted()).toEqual([...rooms].sort());
+});
+
 test.each([
   ['shared/base/list/cursor.ts', 'shared/core/review/review.ts', 'up'],
   ['shared/core/http/oauth-endpoint.ts', 'shared/pages/session/session.ts', 'up'],

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { oneOf, Uuid } from '../../shared/base/values.ts';
 import { entityGroups } from '../../shared/core/entity/entity-type.ts';
 import { newReview } from '../../shared/core/review/review.ts';
+import type { WrittenName } from '../../shared/core/review/written.ts';
 import { addEntity, addition, namingFields } from '../../shared/features/names/public.ts';
 import {
   findNamesakes,
@@ -35,12 +36,16 @@ const Unwritten = (otherwise: string) =>
     ),
   );
 
+const unwritten = {
+  text: Unwritten('would be lost. Publish it, save it as a draft, or empty this field'),
+  rating: Unwritten('would be lost. Publish it, save it as a draft, or choose “No stars”'),
+} satisfies Record<WrittenName, v.GenericSchema>;
+
 const ThingForm = v.variant('review', [
   v.object({
     ...thing,
     review: v.optional(v.literal('none'), 'none'),
-    text: Unwritten('would be lost. Publish it, save it as a draft, or empty this field'),
-    rating: Unwritten('would be lost. Publish it, save it as a draft, or choose “No stars”'),
+    ...unwritten,
   }),
   v.object({ ...thing, review: v.picklist(['publish', 'draft']), ...newReviewEntries }),
 ]);

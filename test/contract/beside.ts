@@ -59,6 +59,24 @@ export const entities: Section = {
   ],
 };
 
+const isFeed = { 'content-type': /^application\/atom\+xml/ };
+
+// biome-ignore format: one row, one line
+export const documents: Section = {
+  title: 'Feeds, the description, and own data',
+  rows: [
+    decided('The newest reviews are a feed', 'visitor GET /reviews.atom', { 200: /<feed /, has: isFeed, quick: true }),
+    decided('So are those of an entity', 'visitor GET /entity/{entity_listed}/reviews.atom', { 200: /<entry>/, has: isFeed, eventually: true }),
+    decided('An entity without reviews has an empty feed', 'visitor GET /entity/{nobody}/reviews.atom', { 200: /<feed /, has: isFeed }),
+    decided('So are those of a user', 'visitor GET /user/{ann_id}/reviews.atom', { 200: /<feed /, has: isFeed }),
+    decided('A user who is not there has none', 'visitor GET /user/{nobody}/reviews.atom', { 404: 'not_found' }),
+    decided('The description is OpenAPI', 'visitor GET /openapi.json', { 200: { openapi: sentence, paths: {}, components: {} }, quick: true }),
+    decided('Own data has the profile and every list', 'ann GET /user/me/export', { 200: { profile: { id: '{ann_id}' }, reviews: listOf({}), votes: listOf({}), personal_tokens: listOf({}) } }),
+    decided('Own data needs a token', 'visitor GET /user/me/export', { 401: 'invalid_token' }),
+    decided('A cursor is not made up', 'ann GET /user/me/export?cursor=x', invalid('cursor must ')),
+  ],
+};
+
 const texts = ['/', '/reviews', '/docs', '/docs/api', '/docs/publishing', '/help'];
 const missing = ['/review/{nobody}', '/user/{nobody}', '/docs/nothing'];
 const own = ['', '/applications', '/tokens', '/reviews', '/moderation'];

@@ -1,4 +1,6 @@
 import { readDiscovery } from '../../infra/local/storage/discovery.ts';
+import { routes } from '../../shared/base/routes.ts';
+import { matchRoute } from '../../shared/core/http/match-route.ts';
 import { startTestStack } from '../helpers/stack.ts';
 import * as lists from './lists.ts';
 import { publishing } from './review.ts';
@@ -32,7 +34,18 @@ async function trying(chosen: readonly Section[], subject: Partial<Parameters<ty
   return { ...run, holds, differs, untried };
 }
 
+/** Names the endpoints that a row of the contract does not ask. */
+function unasked(asked: readonly { method: string; url: string }[]) {
+  const known = asked.flatMap(({ method, url: address }) => {
+    const path = new URL(address).pathname.replace(/^\/ws/, '');
+    return matchRoute(method, path)?.route.operation ?? [];
+  });
+  const endpoints = routes.filter(({ base }) => base === undefined);
+  return endpoints.map(({ operation }) => operation).filter((each) => !known.includes(each));
+}
+
 test('the stack on this machine holds the contract, and nothing but decisions stays', async () => {
+  const fetching = jest.spyOn(globalThis, 'fetch');
   const { holds, differs, stopped, left } = await trying(sections, { operator });
   expect(differs.map(lineOf)).toEqual([]);
   expect({ stopped, left }).toEqual({
@@ -40,6 +53,11 @@ test('the stack on this machine holds the contract, and nothing but decisions st
     left: ['3 decisions in the log of moderators'],
   });
   expect(holds.length).toBeGreaterThan(550);
+  const asked = fetching.mock.calls.map(([url, init]) => ({
+    method: `${init?.method}`,
+    url: `${url}`,
+  }));
+  expect(unasked(asked)).toEqual([]);
 });
 
 /** Mistakes that a service could make, as changes of its answers. */

@@ -36,6 +36,7 @@ export const sections: readonly Section[] = [
   answers.conditions,
   beside.entities,
   beside.changes,
+  beside.documents,
   moderation.hidden,
   moderation.blocked,
   users.leaving,

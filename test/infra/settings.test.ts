@@ -4,8 +4,10 @@ import {
   dataSettingsIn,
   refuseNewerFormat,
   refuseOthers,
+  settings,
   settingsWith,
 } from '../../infra/settings.ts';
+import { root } from '../helpers/service.ts';
 
 /** Variables that change no answer of the operator's tool, or that `connect` sets itself. */
 const others = [
@@ -91,4 +93,14 @@ test('data of a newer format is refused by its number', () => {
   expect(() => refuseNewerFormat(99)).toThrow(
     /^the data of the service has format 99, and this code reads formats up to \d+/,
   );
+});
+
+test('each setting is in a guide of operators', () => {
+  const guides = ['infra/local/README.md', 'infra/aws/README.md', '.github/docs/operate.md'];
+  const text = guides.map((file) => readFileSync(join(root, file), 'utf8')).join('');
+  const names = Object.keys(settings);
+  // The help and every example of a command have the port.
+  expect(
+    names.filter((name) => name !== 'PORT' && !new RegExp(`\\b${name}\\b`).test(text)),
+  ).toEqual([]);
 });

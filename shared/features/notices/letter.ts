@@ -5,6 +5,7 @@ import { site } from '../../base/site/site.ts';
 import { withoutControls } from '../../base/without-controls.ts';
 import type { MailKind } from '../../core/user/mail-kinds.ts';
 import type { Html } from '../../pages/frame/layout.ts';
+import { mailWords } from './mail-words.ts';
 import type { Mail } from './mailer.ts';
 
 /** The content of a mail. The subject names nothing that people write. */
@@ -23,13 +24,6 @@ export interface Line {
 export function quoted(text: string): string {
   return `“${text.replaceAll(/["“”„‟«»＂]/g, '’')}”`;
 }
-
-/** Why somebody gets mails of a kind. */
-export const reasons: Readonly<Record<MailKind, string>> = {
-  news: 'about what moderators decide on your contributions',
-  desk: 'about what waits for moderators, because you are one',
-  digest: 'with the latest reviews of each week, because you asked for them',
-};
 
 /** Renders the HTML of a mail, in the name and colour of the site. A phone wraps long addresses. */
 export function mailPage(content: Html): string {
@@ -57,7 +51,7 @@ export function mailOf(
   { to, kind, stopUrl, id }: { to: string; kind: MailKind; stopUrl: string; id: string },
 ): Mail {
   const { name, accent } = site();
-  const reason = `${name} sends you mails ${reasons[kind]}.`;
+  const reason = `${name} sends you mails ${mailWords[kind].reason}.`;
   const account = `${authUrl()}/account`;
   const [, domain = 'localhost'] = `${process.env.MAIL_FROM}`.split('@');
   const text = [

@@ -9,12 +9,7 @@ import { canModerate } from '../../../core/user/user-type.ts';
 import { checkbox } from '../../../pages/form/choices.ts';
 import type { FormState } from '../../../pages/form/fields.ts';
 import type { Html } from '../../../pages/frame/layout.ts';
-
-const words: Readonly<Record<MailKind, string>> = {
-  news: 'Moderators have decided on what I wrote',
-  desk: 'Something waits for moderators, at most once an hour',
-  digest: 'The latest reviews, once a week',
-};
+import { mailWords } from '../mail-words.ts';
 
 /** The settings for mails, in the form of the account. Empty if the service sends none. */
 export function mailSettings({ user, contact }: Account, { values }: FormState): Html | '' {
@@ -29,6 +24,6 @@ export function mailSettings({ user, contact }: Account, { values }: FormState):
     <legend>Mails</legend>
     <p>${isKnown ? `We write to ${email} when:` : 'Mails go to an address that your sign-in has verified. Your account has none, so you get no mails.'}</p>
     <input type="hidden" name="mails" value="${kinds.join(' ')}">
-    ${kinds.map((kind) => checkbox({ name: kind, words: words[kind], isTicked: isTicked(kind) }))}
+    ${kinds.map((kind) => checkbox({ name: kind, words: mailWords[kind].setting, isTicked: isTicked(kind) }))}
   </fieldset>`;
 }

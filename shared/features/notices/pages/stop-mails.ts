@@ -4,9 +4,10 @@ import * as v from 'valibot';
 import { authUrl } from '../../../base/auth-url.ts';
 import { invalidRequest } from '../../../base/errors.ts';
 import { hashOfAddress } from '../../../core/user/claimable.ts';
-import { type MailKind, mailKinds } from '../../../core/user/mail-kinds.ts';
+import { mailKinds } from '../../../core/user/mail-kinds.ts';
 import type { Page } from '../../../pages/frame/layout.ts';
 import { open, seal } from '../../../pages/session/sealed.ts';
+import { mailWords } from '../mail-words.ts';
 
 /** Seconds for which a link works: people find mails again after months. */
 const lifetime = 180 * 86_400;
@@ -33,19 +34,12 @@ export async function readStop(token: string): Promise<Stop> {
   return stop.content;
 }
 
-/** Mails of a kind, in words. */
-const mailWords: Readonly<Record<MailKind, string>> = {
-  news: 'mails about decisions on what you wrote',
-  desk: 'mails about what waits for moderators',
-  digest: 'the weekly mail with the latest reviews',
-};
-
 /** Asks whether to end mails. A page changes nothing, because mail scanners open every link. */
 export function stopPage({ kind }: Stop): Page {
   return {
     title: 'Stop these mails',
     content: html`<section>
-      <p>You get ${mailWords[kind]}.</p>
+      <p>You get ${mailWords[kind].mails}.</p>
       <form method="post"><button>Stop these mails</button></form>
     </section>`,
     isLast: true,
@@ -57,7 +51,7 @@ export function stoppedPage({ kind }: Stop): Page {
   return {
     title: 'The mails are stopped',
     content: html`<section>
-      <p>You no longer get ${mailWords[kind]}.</p>
+      <p>You no longer get ${mailWords[kind].mails}.</p>
       <p>You can turn them on again in <a href="${authUrl()}/account#mails">your account</a>.</p>
     </section>`,
     isLast: true,
