@@ -129,6 +129,7 @@ describe('GET /account', () => {
     // One form saves all settings, and a hidden review has one form to appeal.
     expect(html.match(/>Save</g)).toHaveLength(1);
     expect(html.match(/<textarea/g)).toHaveLength(1);
+    expect(html.match(/A &lt;shop&gt;\./g)).toHaveLength(1);
     expect((await ask('show-account', await makeUser())).html).not.toContain('The newest one');
   });
 

@@ -17,6 +17,22 @@ test('controls are left out, and all else stays', () => {
   expect(withoutControls(`a${controls}\ud800b${kept}`)).toBe(`ab${kept}`);
 });
 
+test('of all code points, each is left out or stays as Unicode says', () => {
+  const isLeftOut = (code: number) =>
+    (code < 0x20 && ![0x09, 0x0a, 0x0d].includes(code)) ||
+    (code >= 0x7f && code <= 0x9f) ||
+    (code >= 0xd800 && code <= 0xdfff) ||
+    (code >= 0xfdd0 && code <= 0xfdef) ||
+    (code & 0xfffe) === 0xfffe;
+  const wrong: string[] = [];
+  for (let code = 0; code <= 0x10ffff; code++) {
+    const character = String.fromCodePoint(code);
+    const left = withoutControls(character);
+    if (left !== (isLeftOut(code) ? '' : character)) wrong.push(code.toString(16));
+  }
+  expect(wrong).toEqual([]);
+});
+
 test('pages and feeds leave out the controls of a text, and JSON has them', async () => {
   const author = await makeUser();
   const written = `${text.trim()}${controls}!`;

@@ -20,8 +20,8 @@ export interface OwnReview {
 }
 
 /**
- * Renders reviews, each with its state, votes and ways to change it. With a CSRF token, a hidden
- * one has the form of an appeal.
+ * Renders reviews, each with its state, votes and ways to change it. With a CSRF token, each also
+ * has what a moderator wrote of it, and the form of an appeal.
  */
 export function ownReviews(written: readonly OwnReview[], csrf?: string): Html {
   if (written.length === 0) {
@@ -44,7 +44,8 @@ function ownReview({ review, metadata }: OwnReview, csrf: string | undefined) {
       ${aboutLine(review, metadata)}
       <div class="cell">${inShort(review)}</div>
       <p class="soft">${stateIn(review)} · ${dayOf(review.published_on ?? review.created)}${yes + no > 0 && html` · Yes\u00a0${yes} · No\u00a0${no}`}</p>
-      ${review.is_hidden ? whyHidden(review, csrf) : refusal(review)}
+      ${isHeld(review) && html`<p class="soft">Nobody else can see it until then.</p>`}
+      ${csrf !== undefined && (review.is_hidden ? whyHidden(review, csrf) : refusal(review))}
       <ul class="row">
         <li><a href="${url}/edit">${isDraft(review) ? 'Edit or publish' : 'Edit'}</a></li>
         <li><a href="${url}/delete">Delete</a></li>
@@ -66,7 +67,7 @@ function refusal({ moderation, waiting_since }: Review) {
   return html`<p class="soft">${decisionOf(moderation)}</p>${saying(moderation.note)}`;
 }
 
-function whyHidden(review: Review, csrf: string | undefined) {
-  if (isHeld(review)) return html`<p class="soft">Nobody else can see it until then.</p>`;
-  return html`${saying(review.moderation?.note ?? '')}${csrf !== undefined && appealOn(review, csrf)}`;
+function whyHidden(review: Review, csrf: string) {
+  if (isHeld(review)) return '';
+  return html`${saying(review.moderation?.note ?? '')}${appealOn(review, csrf)}`;
 }
