@@ -1,6 +1,7 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { describe, expect, test } from '@jest/globals';
-import { transact } from '../../../../shared/base/table/transact.ts';
+import { decisionKey } from '../../../../shared/base/table/keys.ts';
+import { putNew, transact } from '../../../../shared/base/table/transact.ts';
 import {
   type Entity,
   type EntityRecord,
@@ -9,7 +10,7 @@ import {
   renewed,
 } from '../../../../shared/core/entity/record.ts';
 import type { Decision } from '../../../../shared/core/report/decision.ts';
-import { entryOf, listDecisions, logEntry } from '../../../../shared/core/report/decision-log.ts';
+import { entryOf, listDecisions } from '../../../../shared/core/report/decision-log.ts';
 import { findUser } from '../../../../shared/core/user/user-repository.ts';
 import { decideUser } from '../../../../shared/features/moderation/account-decisions.ts';
 import { listProposed } from '../../../../shared/features/names/given-names.ts';
@@ -143,15 +144,37 @@ describe('all that an account did, taken back beside', () => {
     expect(found.map(({ proposal }) => proposal.name)).toEqual(['Metropolis II']);
   });
 
+  /** Logs that a person has written the words of now over those of Ben. */
+  async function logOverBen({ id }: Person, entity: Entity, list: 'NAMING' | 'SUBJECT') {
+    const after = (await readRecord(entity)) as EntityRecord;
+    const before = { ...after, name: 'Of Ben', user_id: ben.id, origin: 'moderator' } as const;
+    const by = { reason: 'other', note: '', moderator_id: id } as const;
+    stopClock(Date.now() + 1);
+    const decision = entryOf('correct', { before, after }, by);
+    const date = `${decision.decided_at}#${decision.id}`;
+    const listed = { all: 'DECISION', author: `${list}#${id}`, date };
+    await transact([putNew({ ...decisionKey(decision.id), ...listed, ...decision })]);
+  }
+
+  test.each(['NAMING', 'SUBJECT'] as const)(
+    'words over those of another, which are back, in the log of this or of older code: %s',
+    async (list) => {
+      const spammer = await makeUser();
+      const words = { name: 'Cheap watches', origin: 'member', user_id: spammer.id } as const;
+      const entity = newWork();
+      const written_at = new Date().toISOString();
+      await transact(recordWrites(undefined, { ...entity, ...words, written_at }));
+      await logOverBen(spammer, entity, list);
+      await decideUser(spammer.id, 'hide_all', byMia);
+      await applyStream();
+      expect(await wordsOf(entity)).toMatchObject({ name: 'Of Ben', user_id: ben.id });
+    },
+  );
+
   test('words of another in a thing that is joined since: it stays as it was joined', async () => {
     const { spammer, entity } = await spam();
     const end = await named(await makeUser(), 'End');
-    const before = (await readRecord(entity)) as EntityRecord;
-    const ofBen = { ...before, name: 'Of Ben', user_id: ben.id, origin: 'moderator' } as const;
-    const by = { reason: 'other', note: '', moderator_id: spammer.id } as const;
-    const entry = logEntry(entryOf('correct', { before: ofBen, after: before }, by));
-    stopClock(Date.now() + 1);
-    await transact([entry]);
+    await logOverBen(spammer, entity, 'NAMING');
     await leadThing(entity, end.entity_id, { by: byBen });
     await decideUser(spammer.id, 'hide_all', byMia);
     await applyStream();
