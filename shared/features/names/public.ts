@@ -27,5 +27,6 @@ export {
   undoChange,
   undoneEntry,
   undoneWrites,
+  withdrawAddition,
 } from './record-decisions.ts';
 export { updateNames } from './update.ts';

@@ -11,7 +11,7 @@ import { keyOf } from '../../base/table/write.ts';
 import { changesWith, isJoined, type RecordChange, writesOf } from '../../core/entity/links.ts';
 import { type Entity, type EntityRecord, readRecord } from '../../core/entity/record.ts';
 import { type Decider, Decision, type RecordDecision } from '../../core/report/decision.ts';
-import { entryOf, logged } from '../../core/report/decision-log.ts';
+import { entryOf, logEntry, logged } from '../../core/report/decision-log.ts';
 import { decideReview } from '../../core/report/decision-repository.ts';
 import { countsIn } from '../../core/review/owner-counts.ts';
 import { isPublic, Review } from '../../core/review/review.ts';
@@ -19,6 +19,7 @@ import { newsWrites } from '../../core/user/notice.ts';
 import { whereAlive } from '../../core/user/user.ts';
 import { findUser } from '../../core/user/user-repository.ts';
 import { type LoggedChange, personToTell, undoingChange } from './naming-decisions.ts';
+import { findProposals } from './proposal.ts';
 
 /** Checks that nobody has reviewed the entity, or lost a review of it, since its item was read. */
 export function isCountedAs({ entity_id }: Entity, item: Item | undefined): Write {
@@ -178,6 +179,35 @@ export function undoChange(decisionId: string, by: Decider): Promise<void> {
       ...(await newsOf(change.before, [by.moderator_id])),
     ];
     await transact([...(await undoneWrites(change, also)), ...also]);
+  });
+}
+
+/**
+ * Takes down a thing that a person added since a time, unless somebody else has touched it: has
+ * reviewed, named or confirmed it, or has joined it with another. Returns true if it is gone.
+ */
+export function withdrawAddition(
+  entity: Entity,
+  { user_id, since, note }: { user_id: string; since: string; note: string },
+): Promise<boolean> {
+  return retryStale(async () => {
+    const [before, proposals] = await Promise.all([readRecord(entity), findProposals(entity)]);
+    if (!before) return true;
+    const { written_at = '', is_confirmed } = before;
+    const isOwn = before.user_id === user_id && written_at >= since;
+    if (!isOwn || is_confirmed || isJoined(before) || proposals.length > 0) return false;
+    if (before.state === 'removed') return true;
+    const change = { before, after: { ...before, state: 'removed' } as const };
+    const by = { reason: 'other', note, moderator_id: user_id } as const;
+    const also = [logEntry(entryOf('remove', change, by))];
+    try {
+      await transact([...(await undoneWrites(change, also)), ...also]);
+      return true;
+    } catch (error) {
+      const isReviewed = error instanceof ApiError && error.status === 400;
+      if (!isReviewed) throw error;
+      return false;
+    }
   });
 }
 
