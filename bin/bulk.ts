@@ -19,7 +19,9 @@ export async function bulk<T extends object>(work: (isAlone: boolean) => Promise
   const isBegun = await isBulkUnfinished();
   if (!storage() || (!isBegun && !(await isEmptyTable()))) return work(false);
   if (isBegun) {
-    console.error('An earlier import was interrupted: this import recounts everything at its end');
+    console.error(
+      'An earlier import was interrupted: this import counts what that one wrote as present, and recounts everything at its end',
+    );
   }
   const end = await beginBulk();
   const working = withoutRecords(async () => {

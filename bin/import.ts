@@ -170,11 +170,21 @@ async function run(
       onRefused,
       onWaiting: () => console.error(`Some of this data is still being deleted: ${limit}`),
       onProgress: showProgress('Importing', total),
+      onFailure: tellWritten,
     });
     return { written, present, refused };
   };
   const outcome = await (isDryRun ? importInto(false) : bulk(importInto));
   return { ...outcome, ...(await gaps.find()) };
+}
+
+/** Says what an import wrote before it failed, so that the counts of a repeated one make sense. */
+function tellWritten({ written }: { written: Counts }): void {
+  const kinds = Object.entries(written).map(([kind, count]) => `${count} ${kind}`);
+  if (kinds.length === 0) return;
+  console.error(
+    `This import wrote ${kinds.join(', ')} before it failed. Repeat it: it then counts these as present, and writes the rest`,
+  );
 }
 
 /** Decompresses the source if it begins with the two bytes of gzip. Throws for another archive. */

@@ -22,7 +22,6 @@ const archived = [
   'shared',
   // For `npm run contract` and `npm run smoke`.
   'test/contract',
-  'package.json',
   'package-lock.json',
   'cdk.json',
   'tsconfig.json',
@@ -32,6 +31,9 @@ const archived = [
   'LICENSE',
   '.github/docs',
 ];
+
+/** Scripts of package.json whose tools and files an archive does not have. */
+const forDevelopment = ['precheck', 'check', 'fix', 'jest', 'test', 'test:quick', 'e2e'];
 
 const command = new Command('npm run release --')
   .description('Says what the release of this commit lacks, or makes a part of it.')
@@ -112,15 +114,21 @@ function formatIn(tag?: string): number | undefined {
 
 function writeArchive(file: string): void {
   const folder = `review-service-${version}/`;
+  const { scripts, ...others } = json('package.json');
+  for (const name of forDevelopment) delete scripts[name];
+  const description = JSON.stringify({ ...others, scripts }, null, 2);
   const npmrc = `omit[]=dev\nomit[]=optional\n${read('.npmrc')}`;
-  const settings = `--add-virtual-file=${folder}.npmrc:${npmrc}`;
+  const settings = [
+    `--add-virtual-file=${folder}.npmrc:${npmrc}`,
+    `--add-virtual-file=${folder}package.json:${description}`,
+  ];
   const parts = archived.filter((name) => existsSync(new URL(name, root)));
   const made = files.flatMap((path) => [
     `--prefix=${folder}${dirname(relative(fileURLToPath(root), path))}/`,
     `--add-file=${path}`,
   ]);
   const inFolder = `--prefix=${folder}`;
-  run('git', ['archive', ...made, inFolder, settings, '--output', file, 'HEAD', ...parts]);
+  run('git', ['archive', ...made, inFolder, ...settings, '--output', file, 'HEAD', ...parts]);
 }
 
 function git(...words: string[]): string[] {

@@ -89,7 +89,7 @@ export function limitsOf(schema: Schema, text = '', most = mostValues): Markup {
   if (pattern !== undefined && pattern.length < 80 && !schema.format)
     limits.push(html`Pattern: ${code(pattern)}.`);
   if (preset !== undefined) limits.push(html`Default: ${code(preset)}.`);
-  return html`<span class="soft">${joined(limits, ' ')}</span>`;
+  return limits.length > 0 ? html`<span class="soft">${joined(limits, ' ')}</span>` : html``;
 }
 
 /** The name of the schema that this one refers to. */

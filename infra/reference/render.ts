@@ -23,64 +23,55 @@ interface Section {
 }
 
 /**
- * Renders the reference for `shared/features/docs/reference.json` from the OpenAPI description: the
- * index, and a page for each section. The index has an entry for each operation, message, header,
- * error and schema. Its id is that of the part of the page that it leads to.
+ * Renders the reference for `shared/features/docs/reference.json` from the OpenAPI description: a
+ * page for each section, and what its index has before and after the entries. An entry has the id
+ * of a part, and the page with that part if it is another one. Links between pages begin with `/`.
  */
 export function renderReference(description: Description, authUrl: string) {
   const sections = [...groupsOf(description, authUrl), ...sharedOf(description, authUrl)];
-  const access = accessSection(description, authUrl);
-  const licences = licenceSection(description, authUrl);
+  const before = html`${block(description.info.description)}\n${accessSection(description, authUrl)}`;
+  const after = licenceSection(description, authUrl);
   const pages = new Map([
-    ...idsIn(html`${access}${licences}`, ''),
+    ...idsIn(before, ''),
     ...sections.flatMap(({ slug, article }) => idsIn(article, slug)),
   ]);
 
-  /** Completes links to ids of other pages. */
+  /** Returns the page that has a part. */
+  function pageOf(id: string): string {
+    const slug = pages.get(id);
+    if (slug === undefined) throw new Error(`No page of the reference has #${id}`);
+    return slug;
+  }
+
+  /** Completes links to parts of other pages. */
   function linked(article: Markup, own: string): string {
     return `${article}`.replaceAll(/href="#([^"]+)"/g, (link, id: string) => {
-      const slug = pages.get(id);
-      if (slug === undefined) throw new Error(`No page of the reference has #${id}`);
-      return slug === own ? link : `href="${addressOf(authUrl, slug)}#${id}"`;
+      const slug = pageOf(id);
+      if (slug === own) return link;
+      return slug === '' ? `href="${authUrl}/docs/api#${id}"` : `href="/${slug}#${id}"`;
     });
   }
 
-  const index = html`${block(description.info.description)}
-${access}
-${sections.map((section) => indexOf(section, authUrl))}
-${licences}`;
   return {
     authUrl,
-    index: linked(index, ''),
+    before: `${before}`,
+    after: `${after}`,
     pages: sections.map(({ slug, title, description: about, entries, article }) => ({
       slug,
       title,
       description: about,
-      entries: entries.filter(({ id }) => pages.get(id) === slug),
-      html: linked(html`<p>${inline(about)}</p>\n${article}`, slug),
+      entries: entries.map((entry): Entry & { page?: string } => {
+        const page = pageOf(entry.id);
+        return page === slug ? entry : { ...entry, page };
+      }),
+      html: linked(article, slug),
     })),
   };
-}
-
-/** Returns the address of a page of the reference. The index has the slug ''. */
-function addressOf(authUrl: string, slug: string): string {
-  return `${authUrl}/docs/api${slug && `/${slug}`}`;
 }
 
 /** Returns the ids in an article, each with the slug of its page. */
 function idsIn(article: Markup, slug: string): [id: string, slug: string][] {
   return [...`${article}`.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => [id, slug]);
-}
-
-/** Lists what a page describes, and leads there. */
-function indexOf({ slug, title, description, entries }: Section, authUrl: string): Markup {
-  return html`<h2 id="${slug}"><a href="${addressOf(authUrl, slug)}">${title}</a></h2>
-<p>${inline(description)}</p>
-<ul>${entries.map(
-    ({ id, text, call }) =>
-      html`<li id="${id}"><a href="#${id}">${text}</a>${call && html` ${code(call)}`}</li>\n`,
-  )}</ul>
-`;
 }
 
 /** The groups of endpoints, a tag of the description each, and the messages. */

@@ -39,6 +39,19 @@ test('the README has two commands', () => {
   expect(commands()).toEqual(['npm ci', 'npm start -- --demo']);
 });
 
+test('it has no script whose tools it lacks, and the scripts that guides for operators name', () => {
+  const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const tools = /\b(biome|jest|typescript|tsc|redocly)\b|npm run (-s )?jest/;
+  expect(Object.entries(scripts).filter(([, script]) => tools.test(`${script}`))).toEqual([]);
+  const named = ['start', 'admin', 'deploy', 'contract', 'smoke'];
+  expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  const whole = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  expect(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))).toEqual({
+    ...whole,
+    scripts,
+  });
+});
+
 test('they install the archive in a folder of any name, start it, and it answers', async () => {
   const [install = '', start = ''] = commands();
   execFileSync(install, { shell: true, cwd: folder, env, stdio: 'pipe' });

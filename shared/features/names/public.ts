@@ -31,6 +31,7 @@ export {
   removeThing,
   returnThing,
   undoChange,
+  withdrawAddition,
 } from './record-decisions.ts';
 export { shownRecord } from './revision.ts';
 export {

@@ -30,6 +30,8 @@ interface ImportOptions {
   /** Called once, at the first wait. */
   onWaiting?: () => void;
   onProgress?: (records: number) => void;
+  /** Called before the import fails. A repeated import counts what this one wrote as present. */
+  onFailure?: (result: ImportResult) => void;
 }
 
 const maxConcurrentChunks = 3;
@@ -74,7 +76,10 @@ export async function importRecords(
     if (failure) break;
   }
   await Promise.all(running);
-  if (failure) throw failure;
+  if (failure) {
+    options.onFailure?.(run.result);
+    throw failure;
+  }
   return run.result;
 }
 

@@ -7,7 +7,7 @@ import { callsOf, registration } from '../../helpers/aws/role-calls.ts';
 import { reviewJourney } from '../../helpers/aws/role-journey.ts';
 import { startRoleWorld } from '../../helpers/aws/role-world.ts';
 import { findRight, isLike } from '../../helpers/aws/roles.ts';
-import { openBrowser } from '../../helpers/browser.ts';
+import { nextSteps, openBrowser } from '../../helpers/browser.ts';
 import { stopClock } from '../../helpers/clock.ts';
 import { startMailServer } from '../../helpers/mail-server.ts';
 
@@ -322,6 +322,22 @@ describe('each function does with its role', () => {
     expect((await readItem(contactKey(`${people[0]?.id}`)))?.identity).toBeDefined();
     const { access_token: token } = await makeGrant({ id: `${people[1]?.id}` } as never, ['user']);
     await call('POST', '/user/me', { token, body: { email: 'lou@new.example' } });
+  });
+
+  test('what invitations need', async () => {
+    const host = await moderator('Ivy');
+    process.env.MEMBERS = 'invited';
+    const page = 'account/moderation/invitations';
+    const made = await fillIn(host, page, 'Create link', { people: '10', days: '7', note: '' });
+    const [link = ''] = /http[^<]*\/join\/[\w-]+/.exec(made.html) ?? [];
+    const guest = openBrowser(authUrl);
+    const shown = await guest.visit(link);
+    const asked = await guest.visit(nextSteps(shown)['Sign in and join'] ?? '');
+    const joined = await guest.submit(asked, 'Sign in', { name: 'Joe' });
+    expect(joined.html).toContain('Choose your public name');
+    const list = await fillIn(host, page, 'Revoke invitation');
+    expect(list.html).toContain('1 of 10');
+    delete process.env.MEMBERS;
   });
 
   test('what long texts need, which an import has left', async () => {

@@ -1,6 +1,5 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { describe, expect, test } from '@jest/globals';
-import { decisionKey } from '../../../../shared/base/table/keys.ts';
 import { putNew, transact } from '../../../../shared/base/table/transact.ts';
 import {
   type Entity,
@@ -9,6 +8,7 @@ import {
   recordWrites,
   renewed,
 } from '../../../../shared/core/entity/record.ts';
+import { decisionKey } from '../../../../shared/core/keys.ts';
 import type { Decision } from '../../../../shared/core/report/decision.ts';
 import { entryOf, listDecisions } from '../../../../shared/core/report/decision-log.ts';
 import { findUser } from '../../../../shared/core/user/user-repository.ts';

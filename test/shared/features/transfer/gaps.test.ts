@@ -100,6 +100,23 @@ test('a line that names no thing is refused', () => {
   );
 });
 
+test('what was written before a failure is told, and is present for the next import', async () => {
+  const { id } = await makeUser();
+  const records = [account(), reviewRecord(id), reviewRecord(id)];
+  const spy = beforeSend(async (command) => {
+    const writes = (command.input.TransactItems ?? []) as { Put?: { Item?: { sk?: string } } }[];
+    const isReview = writes.some(({ Put }) => Put?.Item?.sk === 'REVIEW');
+    if (isReview) throw new Error('The disk is full');
+  });
+  const told: unknown[] = [];
+  const onFailure = ({ written }: { written: object }) => told.push({ ...written });
+  await expect(importRecords(sourced(records), { onFailure })).rejects.toThrow('disk is full');
+  spy.mockRestore();
+  expect(told).toEqual([{ user: 1 }]);
+  const { written, present } = await importRecords(sourced(records));
+  expect({ written, present }).toEqual({ written: { review: 2 }, present: { user: 1 } });
+});
+
 test('what a transaction without an answer has written counts as written', async () => {
   const { id } = await makeUser();
   const records = [reviewRecord(id), reviewRecord(id)];
