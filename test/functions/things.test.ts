@@ -9,6 +9,7 @@ import { listDecisions } from '../../shared/core/report/decision-log.ts';
 import { decideReview } from '../../shared/core/report/decision-repository.ts';
 import { mostHidden } from '../../shared/features/names/record-decisions.ts';
 import { faultsOn } from '../helpers/browser.ts';
+import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
@@ -363,6 +364,8 @@ describe('a thing that others lead to', () => {
     const [film, ...others] = films.map(({ entity }) => entity) as [Entity, Entity, Entity];
     const ids: string[] = [];
     for (const [i, author] of authors.entries()) {
+      // Of one millisecond, the order would be by id.
+      stopClock(Date.now() + 1);
       ids.push(await author.publishes({ ...films[i % 3]?.entity }));
     }
     for (const id of ids.slice(0, 5)) await mia.votes(id);
