@@ -3,7 +3,7 @@ import type { EntityType } from '../../shared/core/entity/entity-type.ts';
 import { type Entity, type EntityRecord, readRecord } from '../../shared/core/entity/record.ts';
 import { filledForm, publishForm } from './review-form.ts';
 import { ask } from './visit.ts';
-import type { Person } from './world.ts';
+import { newWork, type Person } from './world.ts';
 
 /** Lets a person review a new thing, and name it in the same form. */
 export async function reviewNew(
@@ -29,6 +29,14 @@ export async function correct(
     query: { entity_type },
     form: { seen: `${version ?? ''}`, ...form },
   });
+}
+
+/** Lets a person name something that nobody has reviewed. */
+export async function nameNew(person: Person, words: { name: string; about?: string }) {
+  const entity = newWork();
+  const { status, html } = await correct(person, entity, words);
+  if (status !== 303) throw new Error(`${status}: ${html}`);
+  return entity;
 }
 
 /** Sends the decision of a moderator on a proposal, as the desk shows it. */

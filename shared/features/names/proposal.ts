@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { invalidRequest } from '../../base/errors.ts';
 import { pick } from '../../base/pick.ts';
 import { batchGet, getItems } from '../../base/table/batch.ts';
-import { type Item, type Key, keyString } from '../../base/table/item.ts';
+import { type Key, keyString } from '../../base/table/item.ts';
 import { parseItem, parseItems } from '../../base/table/parse.ts';
 import { collect, queryItems } from '../../base/table/query.ts';
 import { retryStale, transact, type Write } from '../../base/table/transact.ts';
@@ -100,11 +100,10 @@ export async function findProposals({ entity_type, entity_id }: Entity): Promise
 export async function withRecords(proposals: readonly Proposal[]): Promise<OpenProposal[]> {
   const keys = new Map(proposals.map((each) => [keyString(recordKey(each)), recordKey(each)]));
   const items = await batchGet([...keys.values()], { consistent: true });
-  const recordOf = (entity: Entity): EntityRecord | undefined => {
-    const item: Item | undefined = items.get(keyString(recordKey(entity)));
-    return recordIn(entity, item);
-  };
-  return proposals.map((proposal) => ({ proposal, record: recordOf(proposal) }));
+  return proposals.map((proposal) => {
+    const item = items.get(keyString(recordKey(proposal)));
+    return { proposal, record: recordIn(proposal, item) };
+  });
 }
 
 /** The proposal and the record that a moderator saw. A decision holds for them alone. */

@@ -38,8 +38,7 @@ function decideRecord(
       throw invalidRequest('It has changed since you opened this page: please look once more');
     }
     const after = { ...before, ...choose(before) };
-    const revising = { by, tells: decision === 'remove' };
-    await writeRevision({ decision, before, after }, revising);
+    await writeRevision({ decision, before, after }, { by, tells: decision === 'remove' });
   });
 }
 
@@ -128,8 +127,7 @@ export function undoChange(decisionId: string, by: Decider): Promise<void> {
     const revision = revisionIn(entry);
     if (!revision) throw notFound('Correction');
     const record = await readRecord(revision.after);
-    const undo = await undoing(revision, record, new Date());
-    await writeRevision(undo, { by, tells: true });
+    await writeRevision(await undoing(revision, record), { by, tells: true });
   });
 }
 

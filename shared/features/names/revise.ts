@@ -15,9 +15,9 @@ import { countsIn } from '../../core/review/owner-counts.ts';
 import { newsWrites } from '../../core/user/notice.ts';
 import { whereAlive } from '../../core/user/user.ts';
 import { findUser } from '../../core/user/user-repository.ts';
-import { type NewRevision, revert } from './revision.ts';
+import { type NewRevision, type Revision, revert } from './revision.ts';
 
-/** Who revises, and what is written with it. */
+/** The decider of a revision, and what is written with it. */
 interface Revising {
   by: Decider;
   also?: readonly Write[];
@@ -52,13 +52,17 @@ export async function revisionWrites(
 }
 
 /** Writes a revision, as `revisionWrites` does. */
-export async function writeRevision(...revision: Parameters<typeof revisionWrites>): Promise<void> {
-  await transact(await revisionWrites(...revision));
+export async function writeRevision(revision: NewRevision, revising: Revising): Promise<void> {
+  await transact(await revisionWrites(revision, revising));
 }
 
 /** Reverts a revision. The person whose words come back is left out if the account is gone. */
-export async function undoing(...revision: Parameters<typeof revert>): Promise<NewRevision> {
-  const { after, ...undo } = revert(...revision);
+export async function undoing(
+  revision: Revision,
+  record: EntityRecord | undefined,
+  options?: { confirms: boolean },
+): Promise<NewRevision> {
+  const { after, ...undo } = revert(revision, record, new Date(), options);
   const { user_id, ...words } = after;
   const isThere = user_id === undefined || (await findUser(user_id)) !== undefined;
   return { ...undo, after: isThere ? after : words };

@@ -124,23 +124,16 @@ export function shownRecord(
   return isNameFor(record, { id: person.id, isModerator: false }) ? record : undefined;
 }
 
-/** The record that a person wants, why, and the version of the record that the form showed. */
-interface WantedRecord {
-  record: EntityRecord;
-  note: string;
-  seen: number | undefined;
-}
-
 /**
  * Decides what becomes of a correction. A moderator corrects anything at once, and others what
  * nobody reads yet, or what is their own: they named it, and nobody else has reviewed it. A person
  * whose reviews are held corrects at once only what waits. What was removed stays so until a
  * moderator accepts a name. A note without a change is a report to moderators. Throws ApiError 412
- * if the record has changed since it was seen.
+ * if the record has another version than the form showed in `seen`.
  */
 export function outcomeOf(
   { record, isReviewedByOthers, isHeld }: NamedState,
-  wanted: WantedRecord,
+  wanted: { record: EntityRecord; note: string; seen: number | undefined },
   person: Corrector,
 ): Outcome {
   const shown = shownRecord(record, person);

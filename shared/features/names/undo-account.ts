@@ -69,9 +69,8 @@ function undoPart(
       const record = await readRecord(entity);
       const revision = record && choose(record);
       if (!revision) return;
-      const undo = await undoing(revision, record, new Date(), { confirms: false });
-      const revising = { by, part, also: [check], isChecked: true };
-      await writeRevision(undo, revising);
+      const undo = await undoing(revision, record, { confirms: false });
+      await writeRevision(undo, { by, part, also: [check], isChecked: true });
     }),
   );
 }

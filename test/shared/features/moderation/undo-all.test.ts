@@ -37,7 +37,7 @@ import { importRecords } from '../../../../shared/features/transfer/import.ts';
 import { stopClock } from '../../../helpers/clock.ts';
 import { silence } from '../../../helpers/console.ts';
 import { readItem, scanTable, setAttributes } from '../../../helpers/items.ts';
-import { correct, reviewNew } from '../../../helpers/names-by-people.ts';
+import { correct, nameNew, reviewNew } from '../../../helpers/names-by-people.ts';
 import { expectExact } from '../../../helpers/recount.ts';
 import { beforeSend } from '../../../helpers/sends.ts';
 import { applyStream } from '../../../helpers/stream.ts';
@@ -493,17 +493,12 @@ async function inPieces(run: () => Promise<unknown>): Promise<void> {
 }
 
 describe('the names of an account', () => {
-  const named = async (person: Person, words: { name: string; about?: string }) => {
-    const entity = newWork();
-    expect(await correct(person, entity, words)).toHaveStatus(303);
-    return entity;
-  };
   const recordsOf = (entities: readonly Entity[]) => Promise.all(entities.map(readRecord));
 
   test('are set back to what they were before, or removed, and come back in one go', async () => {
     const [spammer, other] = await makeUsers(2);
-    const first = await named(spammer, { name: 'Cheap watches' });
-    const twice = await named(spammer, { name: 'Cheap' });
+    const first = await nameNew(spammer, { name: 'Cheap watches' });
+    const twice = await nameNew(spammer, { name: 'Cheap' });
     stopClock(Date.now() + 1);
     await correct(spammer, twice, { name: 'Cheaper', about: 'Call now' });
     // A database's name, which a moderator lets the spammer have: so it was before the rule.
@@ -550,11 +545,11 @@ describe('the names of an account', () => {
 
   test('stay where others have reviewed, or a moderator has confirmed or corrected', async () => {
     const [spammer, other] = await makeUsers(2);
-    const reviewed = await named(spammer, { name: 'Metropolis' });
+    const reviewed = await nameNew(spammer, { name: 'Metropolis' });
     await other.publishes(reviewed);
-    const confirmed = await named(spammer, { name: 'Stalker' });
+    const confirmed = await nameNew(spammer, { name: 'Stalker' });
     await confirmName(confirmed, { by: byMia });
-    const corrected = await named(spammer, { name: 'Solars' });
+    const corrected = await nameNew(spammer, { name: 'Solars' });
     await correct(mia, corrected, { name: 'Solaris' });
     await decideUser(spammer.id, 'hide_all', byMia);
     await applyStream();
@@ -569,7 +564,7 @@ describe('the names of an account', () => {
 
   test('of before somebody else wrote the same words are not taken back with later ones', async () => {
     const spammer = await makeUser();
-    const entity = await named(spammer, { name: 'Solaris' });
+    const entity = await nameNew(spammer, { name: 'Solaris' });
     for (const name of ['Solyaris', 'Solaris']) {
       stopClock(Date.now() + 1);
       await correct(mia, entity, { name });
@@ -598,8 +593,8 @@ describe('the names of an account', () => {
 
   test('do not outlive an account that is deleted while they are taken back', async () => {
     const [spammer, quitter] = await makeUsers(2);
-    const ofSpammer = await named(spammer, { name: 'Cheap watches' });
-    const ofQuitter = await named(quitter, { name: 'Nosferatu' });
+    const ofSpammer = await nameNew(spammer, { name: 'Cheap watches' });
+    const ofQuitter = await nameNew(quitter, { name: 'Nosferatu' });
     await decideUser(spammer.id, 'hide_all', byMia);
     await Promise.all([spammer.leaves(), quitter.leaves()]);
     await applyStream();

@@ -15,7 +15,7 @@ import {
 } from '../../../../shared/features/names/record-decisions.ts';
 import { stopClock } from '../../../helpers/clock.ts';
 import { readItem } from '../../../helpers/items.ts';
-import { correct, decideName, wordsOf } from '../../../helpers/names-by-people.ts';
+import { correct, decideName, nameNew, wordsOf } from '../../../helpers/names-by-people.ts';
 import { expectExact } from '../../../helpers/recount.ts';
 import { beforeTransaction } from '../../../helpers/sends.ts';
 import { applyStream } from '../../../helpers/stream.ts';
@@ -32,13 +32,6 @@ const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
 const byMia = { reason: 'spam', note: 'A shop.', moderator_id: mia.id } as const;
 const byBen = { ...byMia, moderator_id: ben.id };
-
-/** A thing of nobody's reviews that a person has named. */
-async function named(person: Person, name: string): Promise<Entity> {
-  const entity = newWork();
-  expect(await correct(person, entity, { name })).toHaveStatus(303);
-  return entity;
-}
 
 /** The entries of the log on a thing, the newest first. */
 async function logOf({ entity_id }: Entity): Promise<Decision[]> {
@@ -63,7 +56,7 @@ const newsFor = async ({ id }: Person) => countNews((await findUser(id)) as neve
 
 describe('two corrections at once', () => {
   test.each([0, 1, 2, 3])('of one name: one is made, and the other sees it: %#', async () => {
-    const entity = await named(await makeUser(), 'Bleu');
+    const entity = await nameNew(await makeUser(), { name: 'Bleu' });
     const answers = await Promise.all([
       correct(mia, entity, { name: 'Of Mia' }),
       correct(ben, entity, { name: 'Of Ben' }),
@@ -83,7 +76,7 @@ describe('two corrections at once', () => {
   });
 
   test('and one of the operator: the log has both in their order', async () => {
-    const entity = await named(await makeUser(), 'Bleu');
+    const entity = await nameNew(await makeUser(), { name: 'Bleu' });
     beforeTransaction(() => correct(mia, entity, { name: 'Of Mia' }));
     await nameAsOperator(entity, { name: 'Of all', about: undefined, url: undefined }, '');
     expect(await wordsOf(entity)).toMatchObject({ name: 'Of all', origin: 'operator' });
@@ -96,7 +89,7 @@ describe('two corrections at once', () => {
 
 describe('an undo beside a correction', () => {
   test('which is stored first: the later words stay', async () => {
-    const entity = await named(await makeUser(), 'Bleu');
+    const entity = await nameNew(await makeUser(), { name: 'Bleu' });
     const id = await corrected(entity, 'Blue');
     beforeTransaction(() => correct(ben, entity, { name: 'Azure' }));
     await expect(undoChange(id, byMia)).rejects.toHaveStatus(400);
@@ -105,7 +98,7 @@ describe('an undo beside a correction', () => {
 
   test('which is stored second: it is refused, and the words of before are back', async () => {
     const ann = await makeUser();
-    const entity = await named(ann, 'Bleu');
+    const entity = await nameNew(ann, { name: 'Bleu' });
     const id = await corrected(entity, 'Blue');
     beforeTransaction(() => undoChange(id, byMia));
     expect(await correct(ben, entity, { name: 'Azure' })).toHaveStatus(412);
@@ -113,14 +106,14 @@ describe('an undo beside a correction', () => {
   });
 
   test('that changed the address alone is refused', async () => {
-    const entity = await named(await makeUser(), 'Bleu');
+    const entity = await nameNew(await makeUser(), { name: 'Bleu' });
     const id = await corrected(entity, 'Blue');
     await correct(ben, entity, { name: 'Blue', url: 'https://a.example/' });
     await expect(undoChange(id, byMia)).rejects.toHaveStatus(400);
   });
 
   test('and another undo: one of the two is made', async () => {
-    const entity = await named(await makeUser(), 'Bleu');
+    const entity = await nameNew(await makeUser(), { name: 'Bleu' });
     const id = await corrected(entity, 'Blue');
     const outcomes = await Promise.all([byMia, byBen].map((by) => statusOf(undoChange(id, by))));
     expect(outcomes.toSorted()).toEqual([200, 400]);
@@ -143,7 +136,7 @@ describe('an undo beside a correction', () => {
   });
 
   test('leaves the trust in the name that it brings back, and takes its own', async () => {
-    const entity = await named(await makeUser(), 'Bleu');
+    const entity = await nameNew(await makeUser(), { name: 'Bleu' });
     await confirmName(entity, { by: byMia });
     const [confirmed] = await logOf(entity);
     await undoChange(`${confirmed?.id}`, byMia);
@@ -153,7 +146,7 @@ describe('an undo beside a correction', () => {
 
   test('of somebody whose account is gone brings back the words alone, also in the log', async () => {
     const ann = await makeUser();
-    const entity = await named(ann, 'Bleu');
+    const entity = await nameNew(ann, { name: 'Bleu' });
     const id = await corrected(entity, 'Blue');
     beforeTransaction(async () => {
       await ann.leaves();
@@ -168,7 +161,7 @@ describe('an undo beside a correction', () => {
 describe('a proposal beside', () => {
   async function proposed(): Promise<{ entity: Entity; carl: Person }> {
     const [ann, carl] = await makeUsers(2);
-    const entity = await named(ann, 'Bleu');
+    const entity = await nameNew(ann, { name: 'Bleu' });
     await correct(carl, entity, { name: 'Blue' });
     return { entity, carl };
   }
@@ -197,7 +190,7 @@ describe('a proposal beside', () => {
 
   test('a join keeps the link when it is accepted', async () => {
     const { entity, carl } = await proposed();
-    const end = await named(await makeUser(), 'End');
+    const end = await nameNew(await makeUser(), { name: 'End' });
     await leadThing(entity, end.entity_id, { by: byMia });
     expect(await decideName(mia, entity, carl, 'accept')).toHaveStatus(303);
     expect(await readRecord(entity)).toMatchObject({ name: 'Blue', leads_to: end.entity_id });
@@ -208,7 +201,7 @@ describe('a proposal beside', () => {
 describe('a joined thing', () => {
   async function pair(): Promise<[Entity, Entity]> {
     const [ann, carl] = await makeUsers(2);
-    return [await named(ann, 'Given'), await named(carl, 'End')];
+    return [await nameNew(ann, { name: 'Given' }), await nameNew(carl, { name: 'End' })];
   }
   const led = ({ entity_id }: Entity) => ({ same_as: entity_id, leads_to: entity_id });
 

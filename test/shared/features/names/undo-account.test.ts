@@ -20,7 +20,7 @@ import {
   removeThing,
 } from '../../../../shared/features/names/record-decisions.ts';
 import { stopClock } from '../../../helpers/clock.ts';
-import { correct, wordsOf } from '../../../helpers/names-by-people.ts';
+import { correct, nameNew, wordsOf } from '../../../helpers/names-by-people.ts';
 import { expectExact } from '../../../helpers/recount.ts';
 import { beforeFirst, beforeTransaction } from '../../../helpers/sends.ts';
 import { applyStream } from '../../../helpers/stream.ts';
@@ -36,13 +36,6 @@ const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
 const byMia = { reason: 'spam', note: 'A shop.', moderator_id: mia.id } as const;
 const byBen = { ...byMia, moderator_id: ben.id };
-
-/** A thing of nobody's reviews that a person has named. */
-async function named(person: Person, name: string): Promise<Entity> {
-  const entity = newWork();
-  expect(await correct(person, entity, { name })).toHaveStatus(303);
-  return entity;
-}
 
 /** The entries of the log on a thing, the newest first. */
 async function logOf({ entity_id }: Entity): Promise<Decision[]> {
@@ -62,7 +55,7 @@ function beforeRemoval(act: () => unknown): void {
 describe('all that an account did, taken back beside', () => {
   async function spam(): Promise<{ spammer: Person; entity: Entity }> {
     const spammer = await makeUser();
-    return { spammer, entity: await named(spammer, 'Cheap watches') };
+    return { spammer, entity: await nameNew(spammer, { name: 'Cheap watches' }) };
   }
 
   test.each<[string, (entity: Entity) => Promise<unknown>, Partial<EntityRecord>]>([
@@ -93,8 +86,8 @@ describe('all that an account did, taken back beside', () => {
 
   test('a join: the name stays', async () => {
     const spammer = await makeUser();
-    const entity = await named(spammer, 'Cheap watches');
-    const end = await named(await makeUser(), 'End');
+    const entity = await nameNew(spammer, { name: 'Cheap watches' });
+    const end = await nameNew(await makeUser(), { name: 'End' });
     await decideUser(spammer.id, 'hide_all', byMia);
     beforeRemoval(() => leadThing(entity, end.entity_id, { by: byBen }));
     await applyStream();
@@ -113,7 +106,7 @@ describe('all that an account did, taken back beside', () => {
 
   test('brought back, but for a name that somebody has given since', async () => {
     const { spammer, entity } = await spam();
-    const other = await named(spammer, 'Watches');
+    const other = await nameNew(spammer, { name: 'Watches' });
     await decideUser(spammer.id, 'hide_all', byMia);
     await applyStream();
     await correct(ben, entity, { name: 'Metropolis' });
@@ -131,7 +124,7 @@ describe('all that an account did, taken back beside', () => {
 
   test('brought back, but for a proposal that the person has made anew since', async () => {
     const [ann, spammer] = await makeUsers(2);
-    const entity = await named(ann, 'Metropolis');
+    const entity = await nameNew(ann, { name: 'Metropolis' });
     await correct(spammer, entity, { name: 'Watches' });
     await decideUser(spammer.id, 'hide_all', byMia);
     await applyStream();
@@ -173,7 +166,7 @@ describe('all that an account did, taken back beside', () => {
 
   test('words of another in a thing that is joined since: it stays as it was joined', async () => {
     const { spammer, entity } = await spam();
-    const end = await named(await makeUser(), 'End');
+    const end = await nameNew(await makeUser(), { name: 'End' });
     await logOverBen(spammer, entity, 'NAMING');
     await leadThing(entity, end.entity_id, { by: byBen });
     await decideUser(spammer.id, 'hide_all', byMia);
@@ -185,7 +178,7 @@ describe('all that an account did, taken back beside', () => {
   test('a name that waits is what it was before: it waits again', async () => {
     process.env.HELD_REVIEWS = '1';
     const nora = await makeUser();
-    const entity = await named(nora, 'Of Nora');
+    const entity = await nameNew(nora, { name: 'Of Nora' });
     delete process.env.HELD_REVIEWS;
     const spammer = await makeUser();
     expect(await correct(spammer, entity, { name: 'Watches', seen: '' })).toHaveStatus(303);
@@ -207,8 +200,8 @@ describe('a decision beside the erasure of who gave the name', () => {
     ['led to', (entity, end) => leadThing(end, entity.entity_id, { by: byMia })],
   ])('does not bring the person back: %s', async (_, decide) => {
     const ann = await makeUser();
-    const entity = await named(ann, 'Bleu');
-    const end = await named(await makeUser(), 'End');
+    const entity = await nameNew(ann, { name: 'Bleu' });
+    const end = await nameNew(await makeUser(), { name: 'End' });
     beforeTransaction(async () => {
       await ann.leaves();
       await applyStream();
