@@ -1,27 +1,16 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film,board_game:Board game"}} */
 import { handler as eraser } from '../../functions/background/eraser.ts';
 import { getItem } from '../../shared/base/table/query.ts';
-import type { Entity } from '../../shared/core/entity/record.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { fileKey, rowsKey } from '../../shared/features/bring/kinds.ts';
 import { decideUser } from '../../shared/features/moderation/account-decisions.ts';
-import { confirmName } from '../../shared/features/names/record-decisions.ts';
-import { findThings } from '../../shared/features/things/find-things.ts';
 import { faultsOn, noticeOn } from '../helpers/browser.ts';
 import { scanTable, setAttributes } from '../helpers/items.ts';
-import { correct } from '../helpers/names-by-people.ts';
 import { expectExact } from '../helpers/recount.ts';
 import { applyStream, readStream } from '../helpers/stream.ts';
-import { addFilm, stateOf } from '../helpers/things.ts';
+import { addFilm } from '../helpers/things.ts';
 import { ask, textIn } from '../helpers/visit.ts';
-import {
-  text as longText,
-  makeModerator,
-  makeUser,
-  operator,
-  type Person,
-  visitor,
-} from '../helpers/world.ts';
+import { text as longText, makeUser, type Person, visitor } from '../helpers/world.ts';
 
 const text = longText.trim();
 
@@ -378,49 +367,6 @@ describe('the undoing of a file', () => {
     expect((await visitor.reads(idOf('Plain'))).status).toBe(404);
     expect((await visitor.lists({ user_id: ann.id })).body.count).toBe(2);
     await expectExact();
-  });
-
-  test('takes the things away that the file added, unless others have used them', async () => {
-    const ann = await makeMember();
-    const ben = await makeMember();
-    const mia = await makeModerator('Mia');
-    const before = await addFilm(ann, 'Before');
-    await applyStream();
-    const names = ['Before', 'Alone', 'Reviewed', 'Renamed', 'Proposed', 'Confirmed'];
-    await bring(ann, fileOf(...names.map((name) => row(name))));
-    const all = (await visitor.lists({ user_id: ann.id, include_metadata: 'true' })).body.reviews;
-    const thing = (name: string): Entity => {
-      const found = all.find(
-        ({ metadata }: { metadata: { name: string } }) => metadata.name === name,
-      );
-      return { entity_id: found.entity_id, entity_type: 'film' as never };
-    };
-    const things = Object.fromEntries(names.map((name) => [name, thing(name)]));
-    const at = (name: string) => things[name] as Entity;
-    await ben.publishes({ ...at('Reviewed') });
-    await correct(mia, at('Renamed'), { name: 'Renamed by a moderator' });
-    await correct(ben, at('Proposed'), { name: 'Proposed, a film' });
-    await confirmName(at('Confirmed'), { by: operator });
-    expect(at('Before')).toEqual(before.entity);
-
-    await decide(ann, { decision: 'undo' });
-    await applyStream();
-    const { html } = await show(ann);
-    expect(numbersOn(html)).toEqual({ 'Deleted again': 6 });
-    const stays = 'The thing that it added stays, because others use it';
-    expect(leftOutOn(html)).toEqual(['4', '5', '6', '7'].map((line) => [line, stays]));
-    const states = await Promise.all(names.map(async (name) => (await stateOf(at(name))).state));
-    expect(states).toEqual(names.map((name) => (name === 'Alone' ? 'removed' : undefined)));
-    expect((await findThings('Alone')).things).toEqual([]);
-    await expectExact();
-
-    // Brought again, it is there again.
-    await send(ann, fileOf(row('Alone')));
-    await applyStream();
-    await decide(ann, choices, '2');
-    await applyStream();
-    const [{ record } = {}] = (await findThings('Alone')).things;
-    expect(record).toMatchObject({ name: 'Alone', user_id: ann.id });
   });
 
   test('deletes drafts, but for those that were published', async () => {

@@ -11,9 +11,9 @@ import { longestCharacters } from '../../core/review/written.ts';
 import { spendBroughtName } from '../../core/user/daily-limit.ts';
 import type { User } from '../../core/user/user.ts';
 import { findUser } from '../../core/user/user-repository.ts';
-import { addition, withdrawAddition } from '../names/public.ts';
+import { addition } from '../names/public.ts';
 import type { BroughtFile, Choices, Row } from './brought-file.ts';
-import { additionIds, derivedId, namingOf } from './find-rows.ts';
+import { derivedId, namingOf } from './find-rows.ts';
 import { columnsOf } from './sites.ts';
 
 /** A row with its thing. */
@@ -103,16 +103,12 @@ export function textOf({ site }: Pick<BroughtFile, 'site'>, { text, date }: Row)
   return date !== undefined && [...dated].length <= longestCharacters ? dated : text;
 }
 
-/**
- * Deletes the reviews of the rows of a part that nobody has touched since, and then the things that
- * the rows added. Repeatable.
- */
+/** Deletes the reviews of the rows of a part that nobody has touched since. Repeatable. */
 export async function undoRows(file: BroughtFile, rows: readonly Row[]): Promise<Row[]> {
   const undone: Row[] = [];
   for (const row of rows) {
     const isBrought = ['published', 'held', 'draft'].includes(row.state);
-    const after = isBrought ? await undo(file, row) : row;
-    undone.push(after.state === 'undone' ? await withoutAddition(file, after) : after);
+    undone.push(isBrought ? await undo(file, row) : row);
   }
   return undone;
 }
@@ -130,16 +126,6 @@ async function undo(file: BroughtFile, row: Row): Promise<Row> {
     if (!(error instanceof ApiError) || error.status === 429 || error.status >= 500) throw error;
     return error.status === 404 ? gone : { ...row, why: `It stays: ${error.message}` };
   }
-}
-
-/** Takes down the thing of a row if the row added it, and says if it stays. */
-async function withoutAddition(file: BroughtFile, row: Row): Promise<Row> {
-  const { entity_type, user_id, created: since } = file;
-  const { entity_id } = row;
-  if (entity_id === undefined || !additionIds(file, row).includes(entity_id)) return row;
-  const note = 'Undone with the file that added it';
-  const isGone = await withdrawAddition({ entity_id, entity_type }, { user_id, since, note });
-  return isGone ? row : { ...row, why: 'The thing that it added stays, because others use it' };
 }
 
 function reasonToStay(review: Review, { state }: Row): string | undefined {

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { getItems } from '../../base/table/batch.ts';
 import { isOwnType } from '../../core/entity/entity-type.ts';
 import { folded } from '../../core/entity/folded.ts';
-import { type EntityRecord, readRecord } from '../../core/entity/record.ts';
+import type { EntityRecord } from '../../core/entity/record.ts';
 import { claimKey } from '../../core/keys.ts';
 import { namingFields } from '../names/public.ts';
 import { findNamesakes } from '../things/public.ts';
@@ -29,8 +29,7 @@ export async function findRows(file: BroughtFile, rows: readonly Row[]): Promise
   return found.map((row): Row => (own.has(row.entity_id ?? '') ? { ...row, state: 'have' } : row));
 }
 
-async function findRow(file: BroughtFile, row: Row): Promise<Row> {
-  const { entity_type } = file;
+async function findRow({ user_id, entity_type }: BroughtFile, row: Row): Promise<Row> {
   if (row.state === 'bad' || row.state === 'have') return row;
   const namesakes = await findNamesakes({ entity_id: '', entity_type }, row.title);
   const meant = namesakes.filter((record) => isMeant(record, row));
@@ -40,19 +39,9 @@ async function findRow(file: BroughtFile, row: Row): Promise<Row> {
   if (!isOwnType(entity_type)) return { ...row, why: 'Nothing here has this name' };
   const naming = v.safeParse(Naming, namingOf(row));
   if (!naming.success) return { ...row, why: `The name ${naming.issues[0].message}` };
-  const [entity_id = '', again] = additionIds(file, row);
-  const record = await readRecord({ entity_id, entity_type });
-  return { ...row, state: 'new', entity_id: record?.state === 'removed' ? again : entity_id };
-}
-
-/**
- * Returns the ids that a thing of a row may be added under. The first one is the same for a file
- * that is brought again, while its names wait for a moderator. The second one is for a thing that
- * was removed.
- */
-export function additionIds({ id, user_id, entity_type }: BroughtFile, row: Row): string[] {
-  const words = [user_id, entity_type, nameOf(row)];
-  return [derivedId(...words), derivedId(...words, id)];
+  // The same for a file that is brought again, while its names wait for a moderator.
+  const entity_id = derivedId(user_id, entity_type, nameOf(row));
+  return { ...row, state: 'new', entity_id };
 }
 
 /** Returns the words by which a thing of a row is added. */

@@ -31,7 +31,6 @@ export {
   removeThing,
   returnThing,
   undoChange,
-  withdrawAddition,
 } from './record-decisions.ts';
 export { shownRecord } from './revision.ts';
 export {

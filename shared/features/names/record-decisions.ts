@@ -5,13 +5,11 @@ import { getItems } from '../../base/table/batch.ts';
 import { parseItem, parseItems } from '../../base/table/parse.ts';
 import { collect, getItem, queryIndex } from '../../base/table/query.ts';
 import { retryStale } from '../../base/table/transact.ts';
-import { isJoined } from '../../core/entity/links.ts';
 import { type Entity, type EntityRecord, readRecord } from '../../core/entity/record.ts';
 import { decisionKey } from '../../core/keys.ts';
 import { type Decider, Decision, type RecordDecision } from '../../core/report/decision.ts';
 import { decideReview } from '../../core/report/decision-repository.ts';
 import { isPublic, Review } from '../../core/review/review.ts';
-import { findProposals } from './proposal.ts';
 import { undoing, writeRevision } from './revise.ts';
 import { revisionIn } from './revision.ts';
 
@@ -128,33 +126,5 @@ export function undoChange(decisionId: string, by: Decider): Promise<void> {
     if (!revision) throw notFound('Correction');
     const record = await readRecord(revision.after);
     await writeRevision(await undoing(revision, record), { by, tells: true });
-  });
-}
-
-/**
- * Takes down a thing that a person added since a time, unless somebody else has touched it: has
- * reviewed, named or confirmed it, or has joined it with another. Returns true if it is gone.
- */
-export function withdrawAddition(
-  entity: Entity,
-  { user_id, since, note }: { user_id: string; since: string; note: string },
-): Promise<boolean> {
-  return retryStale(async () => {
-    const [before, proposals] = await Promise.all([readRecord(entity), findProposals(entity)]);
-    if (!before) return true;
-    const { written_at = '', is_confirmed } = before;
-    const isOwn = before.user_id === user_id && written_at >= since;
-    if (!isOwn || is_confirmed || isJoined(before) || proposals.length > 0) return false;
-    if (before.state === 'removed') return true;
-    const after: EntityRecord = { ...before, state: 'removed' };
-    const by = { reason: 'other', note, moderator_id: user_id } as const;
-    try {
-      await writeRevision({ decision: 'remove', before, after }, { by, isChecked: true });
-      return true;
-    } catch (error) {
-      const isReviewed = error instanceof ApiError && error.status === 400;
-      if (!isReviewed) throw error;
-      return false;
-    }
   });
 }

@@ -148,7 +148,7 @@ async function choices(
         filled,
       })}
       ${termsFields(filled, visitor, last)}
-      <p class="soft">A text ends with a line of its site and date, such as “${columnsOf(site).name}, 2024-05-01”. ${counts.new ? 'What is not here is added by its name and year. If you undo the file, it goes again, unless others have used it.' : ''}</p>
+      <p class="soft">A text ends with a line of its site and date, such as “${columnsOf(site).name}, 2024-05-01”. ${counts.new ? 'What is not here is added by its name and year, and stays if you undo the rest.' : ''}</p>
       ${counts.new && limit && html`<p>${limit}. The rows above it are left out: send the file again another day, and it brings the rest.</p>`}
       <button name="decision" value="bring">Bring ${counted(count, 'review')}</button>
     </form>`;
@@ -160,7 +160,7 @@ function undoForm({ slot, counts, expires_at }: BroughtFile, { csrf }: Visitor):
   const until = minuteOf(new Date(expires_at * 1000).toISOString());
   return html`<p><a class="button quiet" href="${authUrl()}/account/reviews">Your reviews</a></p>
     <h2>Undo</h2>
-    <p>This deletes the reviews of this file as one. Those stay that you have edited since, and those with votes. What the file added goes too, unless others have reviewed or corrected it. It is possible for ${keptDays} days, until ${until}.</p>
+    <p>This deletes the reviews of this file as one. Those stay that you have edited since, and those with votes. It is possible for ${keptDays} days, until ${until}.</p>
     <form method="post" action="${filesUrl(slot)}">${csrfField(csrf)}
       <button class="danger" name="decision" value="undo">Delete ${counted(count, 'review')}</button>
     </form>`;
