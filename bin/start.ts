@@ -25,6 +25,9 @@ try {
 } catch (error) {
   fail(error);
 }
+if (isDemo && options.members) {
+  fail('--demo makes members of its own, whom MEMBERS does not let in: leave out one of the two');
+}
 if (memory && dynamodbEndpoint) {
   fail(
     '--memory works with the database in this process only: remove it, or unset DYNAMODB_ENDPOINT',

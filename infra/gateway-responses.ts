@@ -24,7 +24,7 @@ function response(
   return { type, status, headers: { ...fixed, ...headers }, body };
 }
 
-const tooLarge = 'A JSON body may have at most 128 KB, a form 64 KB';
+const tooLarge = 'A JSON body may have at most 128 KB, a form 64 KB, a file 4 MB';
 const busy = 'Too many requests: slow down, then try again';
 const later = 'Please try again in a moment';
 const broken = 'The request could not be processed; please report the request_id';

@@ -50,7 +50,11 @@ export function addInvitationCommands(admin: AdminCommand): void {
   invitation
     .command('revoke')
     .description('ends an invitation; the people who joined stay')
-    .argument('<invitation id>', 'the invitation', as(Matching(/^[\da-f]{32}$/)))
+    .argument(
+      '<invitation id>',
+      'the invitation',
+      as(Matching(/^[\da-f]{32}$/, 'must be 32 hexadecimal digits')),
+    )
     .answer(async (id: string) => {
       await revokeInvitation(id);
       return { id, is_revoked: true };

@@ -4,7 +4,12 @@ import { authUrl } from '../../shared/base/auth-url.ts';
 import { notFound } from '../../shared/base/errors.ts';
 import { site } from '../../shared/base/site/site.ts';
 import { PathParameter } from '../../shared/core/http/request.ts';
-import { endOf, findInvitation, InvitationToken } from '../../shared/features/members/public.ts';
+import {
+  endOf,
+  findInvitation,
+  InvitationToken,
+  takesInvitations,
+} from '../../shared/features/members/public.ts';
 import { page } from '../../shared/pages/form/page.ts';
 import { nextSteps, signInUrl } from '../../shared/pages/frame/next-steps.ts';
 import { dayOf } from '../../shared/pages/frame/words.ts';
@@ -30,7 +35,7 @@ export const handler = page(request, async ({ path }, { visitor }) => {
   }
   const invitation = await findInvitation(path.invitation);
   if (!invitation) throw notFound('Invitation');
-  const end = endOf(invitation);
+  const end = takesInvitations() ? endOf(invitation) : 'This place takes no invitations now';
   if (end !== undefined) {
     return {
       status: 410,

@@ -21,28 +21,51 @@ const EmailField = v.pipe(
 /** A box that is not ticked is not sent. The form names the boxes that it has. */
 const Box = v.optional(v.literal('yes'));
 
-export const request = signedIn({
-  body: bodyOf({
-    display_name: v.optional(DisplayName),
-    email: v.optional(EmailField),
-    /** Kinds of mails that the form shows, with spaces. The others stay as they are. */
-    mails: v.optional(v.string(), ''),
-    ...v.entriesFromList(mailKinds, Box),
-    return_to: v.optional(v.string()),
-  }),
+/** The settings that the form showed. What is sent as it was shown stays as it is by now. */
+const Shown = v.looseObject({
+  display_name: v.optional(v.string()),
+  email: v.optional(v.string()),
+  shown_name: v.optional(v.string()),
+  shown_email: v.optional(v.string()),
 });
+
+const Changed = bodyOf({
+  display_name: v.optional(DisplayName),
+  email: v.optional(EmailField),
+  /** Kinds of mails that the form shows, and those that it showed as ticked, with spaces. */
+  mails: v.optional(v.string(), ''),
+  shown_mails: v.optional(v.string()),
+  ...v.entriesFromList(mailKinds, Box),
+  return_to: v.optional(v.string()),
+});
+
+export const request = signedIn({
+  body: v.pipe(
+    Shown,
+    v.transform(({ display_name, email, ...sent }) => ({
+      ...sent,
+      ...(display_name !== sent.shown_name && { display_name }),
+      ...(email !== sent.shown_email && { email }),
+    })),
+    Changed,
+  ),
+});
+
+const kindsIn = (text: string) => {
+  const words = text.split(' ');
+  return mailKinds.filter((kind) => words.includes(kind));
+};
 
 /** Saves the submitted settings. Some pages ask for the name only. */
 export const handler = page(
   request,
-  async ({ caller, body: { return_to, mails, ...sent } }, { visitor }) => {
+  async ({ caller, body: { return_to, mails, shown_mails, ...sent } }, { visitor }) => {
     const profile = pick(sent, ['display_name', 'email']);
     await updateProfile(caller.user_id, profile);
-    const kinds = mailKinds.filter((kind) => mails.split(' ').includes(kind));
-    await setMails(
-      caller.user_id,
-      Object.fromEntries(kinds.map((kind) => [kind, sent[kind] === 'yes'])),
-    );
+    const ticked = shown_mails === undefined ? undefined : kindsIn(shown_mails);
+    const chosen = kindsIn(mails).map((kind) => [kind, sent[kind] === 'yes'] as const);
+    const changed = chosen.filter(([kind, isChosen]) => ticked?.includes(kind) !== isChosen);
+    await setMails(caller.user_id, Object.fromEntries(changed));
     const location = ownUrl(return_to);
     if (!visitor.user.has_proposed_name || profile.display_name === undefined) {
       return { location, notice: 'settings-saved' };

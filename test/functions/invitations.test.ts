@@ -82,6 +82,20 @@ describe('GET /join/{invitation}', () => {
     expect(body).toMatch(new RegExp(`/account/sign-in\\?return_to=[^"]*${back}"`));
   });
 
+  test('invites nobody where the operator takes no invitations by now', async () => {
+    const { token } = await createInvitation({ people: 3, days: 1 });
+    const { MEMBERS } = process.env;
+    process.env.MEMBERS = '@club.example';
+    try {
+      const { status, body } = await open(token);
+      expect(status).toBe(410);
+      expect(body).toContain('This place takes no invitations now');
+      expect(body).not.toContain('You are invited');
+    } finally {
+      process.env.MEMBERS = MEMBERS;
+    }
+  });
+
   test('tells members that they have joined', async () => {
     const { token } = await createInvitation({ people: 3, days: 1 });
     const { status, html } = await ask('show-join', ann, { path: { invitation: token } });

@@ -1,6 +1,7 @@
 import { inspect, styleText } from 'node:util';
 import type { DescribedError } from '../../../shared/base/describe-error.ts';
 import { stage, version } from '../../../shared/base/routes.ts';
+import { allowedMethods, matchRoute, resourceOf } from '../../../shared/core/http/match-route.ts';
 
 /** A finished request, for the log. */
 export interface Served {
@@ -46,8 +47,16 @@ function colourOf(status: number) {
  */
 function shown({ url, route }: Served) {
   const path = url.replace(/\?.*/, '');
-  if (!path.startsWith(`/${stage}${version}/`)) return route ?? path;
+  if (!path.startsWith(`/${stage}${version}/`)) return route ?? withoutToken(path);
   return path.includes('/oauth/') ? path : url;
+}
+
+/** The path of a page, also for a method that it does not take. */
+function withoutToken(path: string) {
+  const page = path.slice(`/${stage}`.length);
+  const [method = ''] = allowedMethods(page);
+  const match = matchRoute(method, page);
+  return match ? `/${stage}${resourceOf(match.route)}` : path;
 }
 
 /** Returns the line as JSON, without persons and, except for the method, the client's data. */

@@ -8,7 +8,7 @@ import { epochSeconds } from '../../base/time.ts';
 import { Name } from '../../base/values.ts';
 import { invitationKey } from './kinds.ts';
 
-/** Limits of an invitation, and the most that there are at a time. */
+/** Limits of an invitation, and the most that are open at a time. */
 export const invitationLimits = { people: 1000, days: 90, note: 100, count: 100 };
 
 const day = 86_400;
@@ -53,8 +53,11 @@ export async function createInvitation({
   days: number;
   note?: string | null | undefined;
 }): Promise<{ token: string; invitation: Invitation }> {
-  if ((await listInvitations()).length >= invitationLimits.count) {
-    throw invalidRequest(`There are ${invitationLimits.count} invitations: wait until some expire`);
+  const open = (await listInvitations()).filter((each) => endOf(each) === undefined);
+  if (open.length >= invitationLimits.count) {
+    throw invalidRequest(
+      `There are ${invitationLimits.count} open invitations: revoke some of them`,
+    );
   }
   const token = randomBytes(16).toString('base64url');
   const ends = epochSeconds(days * day);

@@ -77,6 +77,7 @@ export function revert(
 /** Returns the word of the log for a change that undoes another one. */
 function wordOf(before: EntityRecord, after: EntityRecord): NewRevision['decision'] {
   if (after.state === 'removed') return 'remove';
+  if (before.same_as !== after.same_as) return after.same_as === undefined ? 'return' : 'lead';
   return before.state === 'removed' ? 'return' : 'correct';
 }
 

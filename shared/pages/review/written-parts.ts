@@ -52,13 +52,19 @@ export function inShort(content: Content): Html {
   return html`${Object.values(shortParts).map((part) => part(content))}`;
 }
 
-/** The beginning of a text in one line of at most so many UTF-16 units, cut at a word's end. */
+const characters = /* @__PURE__ */ new Intl.Segmenter();
+
+/**
+ * The beginning of a text in one line of at most so many UTF-16 units, cut at the end of a word. A
+ * script without spaces is cut between two characters as people see them.
+ */
 export function excerptOf(text: string, most = excerptLength): string {
   const line = lineOf(text);
   if (line.length <= most) return line;
-  // A script without spaces is cut anywhere, but not inside a surrogate pair.
-  const cut = line.slice(0, most).replace(/\s\S*$|[\ud800-\udbff]$/, '');
-  return `${cut}…`;
+  const space = line.lastIndexOf(' ', most);
+  if (space > 0.8 * most) return `${line.slice(0, space)}…`;
+  const next = characters.segment(line).containing(most);
+  return `${line.slice(0, next?.index)}…`;
 }
 
 /** Is true if the excerpt of a review's text leaves something out. */

@@ -79,6 +79,8 @@ function settings({ user, contact }: Account, csrf: string, filled: FormState) {
     <form method="post" action="${authUrl()}/account">
       ${csrfField(csrf)}
       ${return_to && html`<input type="hidden" name="return_to" value="${return_to}">`}
+      ${!user.has_proposed_name && html`<input type="hidden" name="shown_name" value="${user.display_name}">`}
+      <input type="hidden" name="shown_email" value="${contact.email ?? ''}">
       ${field({ ...displayName, label: 'Public name', value: contact.proposed_name ?? user.display_name, filled })}
       ${field({
         name: 'email',

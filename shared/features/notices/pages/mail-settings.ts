@@ -24,6 +24,7 @@ export function mailSettings({ user, contact }: Account, { values }: FormState):
     <legend>Mails</legend>
     <p>${isKnown ? `We write to ${email} when:` : 'Mails go to an address that your sign-in has verified. Your account has none, so you get no mails.'}</p>
     <input type="hidden" name="mails" value="${kinds.join(' ')}">
+    <input type="hidden" name="shown_mails" value="${kinds.filter((kind) => wants(contact, kind)).join(' ')}">
     ${kinds.map((kind) => checkbox({ name: kind, words: mailWords[kind].setting, isTicked: isTicked(kind) }))}
   </fieldset>`;
 }

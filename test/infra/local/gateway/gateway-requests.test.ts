@@ -54,7 +54,7 @@ describe('limits', () => {
     if (status === 413) {
       expect(await response.json()).toEqual({
         error: 'payload_too_large',
-        description: 'A JSON body may have at most 128 KB, a form 64 KB',
+        description: 'A JSON body may have at most 128 KB, a form 64 KB, a file 4 MB',
       });
     }
   });

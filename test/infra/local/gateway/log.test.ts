@@ -41,6 +41,14 @@ test.each([
   expect(requestLine({ ...served, url, route }, true)).toContain(`PUT ${route} 200`);
 });
 
+test.each([
+  ['/ws/join/secret', '/ws/join/{invitation}'],
+  ['/ws/mails/eyJsecret?x=y', '/ws/mails/{token}'],
+])('writes it also for a method that %s does not take', (url, route) => {
+  const line = requestLine({ ...served, method: 'DELETE', url }, true);
+  expect(line).toContain(`DELETE ${route} 200`);
+});
+
 test('prints an object as text, with an error’s stack on lines of their own', () => {
   const expired = { message: 'Expired vote counters', deleted: 5 };
   expect(readable(expired)).toBe('Expired vote counters, deleted 5');

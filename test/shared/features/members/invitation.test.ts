@@ -127,7 +127,13 @@ test('an invitation that nobody made is not revoked, and none appears', async ()
   expect(invitationKey(id).pk).toBe('INVITATION');
 });
 
-test('there are at most a hundred at a time', async () => {
-  for (let i = 0; i < 100; i++) await createInvitation({ people: 1, days: 1 });
+test('at most a hundred are open at a time, and those that have ended do not count', async () => {
+  const ids: string[] = [];
+  for (let i = 0; i < 100; i++) {
+    ids.push((await createInvitation({ people: 1, days: 1 })).invitation.id);
+  }
+  await expect(createInvitation({ people: 1, days: 1 })).rejects.toMatchObject({ status: 400 });
+  await revokeInvitation(`${ids[0]}`);
+  await createInvitation({ people: 1, days: 1 });
   await expect(createInvitation({ people: 1, days: 1 })).rejects.toMatchObject({ status: 400 });
 });

@@ -257,6 +257,18 @@ describe('an undone correction', () => {
     expect({ state, same_as, is_confirmed, led_from }).toEqual({ ...expected, led_from: ['x'] });
   });
 
+  test.each<[string, Partial<EntityRecord>, Partial<EntityRecord>, string]>([
+    ['a removal', {}, { state: 'removed' }, 'return'],
+    ['a return', { state: 'removed' }, {}, 'remove'],
+    ['a join', {}, { same_as: 'other' }, 'return'],
+    ['a parting', { same_as: 'other' }, {}, 'lead'],
+    ['other words', {}, { name: 'Blue' }, 'correct'],
+  ])('is in the log of %s by its own word', (_, was, became, word) => {
+    const change = { before: { ...before, ...was }, after: { ...entity, ...before, ...became } };
+    const record = { ...entity, ...before, ...became, version: 9 };
+    expect(revert(change, record, now).decision).toBe(word);
+  });
+
   test('leaves a state that it did not change', () => {
     const led = { ...current, same_as: 'other', leads_to: 'other' };
     expect(revert(correction, led, now).after).toMatchObject({
