@@ -113,6 +113,10 @@ test('every command works on a service with every option, from DATA_DIR alone', 
   await run('user unblock', ben.id);
   const to = 'ben@new.example';
   expect(await run('user move', ben.id, '--to', to)).toMatchObject({ id: ben.id, to });
+  const invited = ['--people', '2', '--days', '1', '--note', 'Club night'];
+  const { id: invitation } = await run('invitation create', ...invited);
+  expect(await run('invitation revoke', invitation)).toEqual({ id: invitation, is_revoked: true });
+  expect(await run('invitation list')).toMatchObject({ invitations: [{ is_open: false }] });
   await run('review allow', ann.id, second.entity_id);
   expect(await run('decision list')).toMatchObject({ decisions: expect.any(Array) });
   await run('user list');
