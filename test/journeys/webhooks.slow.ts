@@ -206,8 +206,16 @@ test(
     }
 
     const patience = Date.now() + 90_000;
-    while (unused().length > 0 && Date.now() < patience) await write(service.url, tokens, 1);
-    expect(unused()).toEqual([]);
+    // Several changes of a review come as one message, so chance may leave out a type.
+    const untold = () =>
+      ['published', 'edited', 'removed'].filter(
+        (type) => !messages.some((message) => message.type === `review.${type}`),
+      );
+    while (unused().length + untold().length > 0 && Date.now() < patience) {
+      await write(service.url, tokens, 1);
+      await sleep(300);
+    }
+    expect([unused(), untold()]).toEqual([[], []]);
 
     isCalm = true;
     const call = callerOf(service.url);
@@ -236,9 +244,6 @@ test(
     expect(Object.keys(done)).toEqual(expect.arrayContaining(['hide', 'delete', 'vote', 'edit']));
     // Votes are mostly folded into weightier changes.
     const types = new Set(messages.map(({ type }) => type));
-    for (const type of ['published', 'edited', 'removed']) {
-      expect(types).toContain(`review.${type}`);
-    }
     expect(types).toContain('log.restarted');
     expect(removals.length).toBeGreaterThan(0);
     const summary = { messages: messages.length, reviews: reviews.length, answered, done };
