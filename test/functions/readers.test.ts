@@ -39,6 +39,14 @@ describe('a GET of somebody who is not signed in writes nothing and asks nobody'
       !secrets.includes('OIDC_CLIENT_SECRET'),
   );
 
+  // The page of an invitation.
+  beforeAll(() => {
+    process.env.MEMBERS = 'invited';
+  });
+  afterAll(() => {
+    delete process.env.MEMBERS;
+  });
+
   test.each(open)('$path', async (route) => {
     const fetching = jest.spyOn(globalThis, 'fetch');
     const written: string[] = [];
