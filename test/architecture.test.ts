@@ -84,7 +84,7 @@ test('no rooms of shared/ import each other', () => {
   expect(circleIn(imports)).toEqual([]);
 });
 
-/** What the door of a feature may hang in, and the file that gathers it. */
+/** Exports that a feature hangs itself in by, and the file that gathers each. */
 const gathered: Record<string, string> = {
   kinds: 'shared/features/kinds.ts',
   job: 'shared/features/background.ts',

@@ -1,6 +1,6 @@
 import type { MailKind } from '../../core/user/mail-kinds.ts';
 
-/** What people read about a kind of mails. */
+/** Words about a kind of mails. */
 interface MailWords {
   /** When we write, as the account page says it. */
   setting: string;
