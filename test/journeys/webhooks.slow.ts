@@ -16,7 +16,9 @@ const seconds = Number(WEBHOOK_SECONDS);
 let dataDir = fresh('data');
 
 async function startService() {
-  const env = { SIGNING_KEYS, WEBHOOK_KEYS, NODE_OPTIONS: hurriedNode };
+  // A fast machine would spend the edits of a day, and then nothing would be edited.
+  const limits = { EDITS_PER_DAY: '0' };
+  const env = { SIGNING_KEYS, WEBHOOK_KEYS, NODE_OPTIONS: hurriedNode, ...limits };
   const service = await start(dataDir, { options: ['--quiet'], env });
   connectTo(dataDir);
   return service;
@@ -206,18 +208,20 @@ test(
     }
 
     const patience = Date.now() + 90_000;
-    // Several changes of a review come as one message, so chance may leave out a type.
+    while (unused().length > 0 && Date.now() < patience) await write(service.url, tokens, 1);
+    expect(unused()).toEqual([]);
+
+    isCalm = true;
+    // Changes of a review that wait come as one message, so a type may have been left out.
     const untold = () =>
       ['published', 'edited', 'removed'].filter(
         (type) => !messages.some((message) => message.type === `review.${type}`),
       );
-    while (unused().length + untold().length > 0 && Date.now() < patience) {
-      await write(service.url, tokens, 1);
-      await sleep(300);
+    for (const end = Date.now() + 60_000; untold().length > 0 && Date.now() < end; ) {
+      await write(service.url, tokens, 0.2);
+      await sleep(6_000);
     }
-    expect([unused(), untold()]).toEqual([[], []]);
-
-    isCalm = true;
+    expect(untold()).toEqual([]);
     const call = callerOf(service.url);
     const expected = new Map<string, object | null>();
     for (const { id } of reviews) {
