@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityType } from '../../shared/core/entity/entity-type.ts';
 import { type Entity, type EntityRecord, readRecord } from '../../shared/core/entity/record.ts';
+import type { Decision } from '../../shared/core/report/decision.ts';
+import { listDecisions } from '../../shared/core/report/decision-log.ts';
 import { filledForm, publishForm } from './review-form.ts';
 import { ask } from './visit.ts';
 import { newWork, type Person } from './world.ts';
@@ -63,4 +65,10 @@ export async function decideName(
 export async function wordsOf(entity: Entity): Promise<Partial<EntityRecord>> {
   const { name, about, url, origin, user_id } = (await readRecord(entity)) ?? {};
   return { name, about, url, origin, user_id };
+}
+
+/** The entries of the log on a thing, the newest first. */
+export async function logOf({ entity_id }: Entity): Promise<Decision[]> {
+  const { decisions } = await listDecisions(1000);
+  return decisions.filter((each) => each.entity_id === entity_id);
 }

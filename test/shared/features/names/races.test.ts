@@ -1,8 +1,6 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { describe, expect, test } from '@jest/globals';
 import { type Entity, readRecord } from '../../../../shared/core/entity/record.ts';
-import type { Decision } from '../../../../shared/core/report/decision.ts';
-import { listDecisions } from '../../../../shared/core/report/decision-log.ts';
 import { countNews } from '../../../../shared/core/user/news.ts';
 import { findUser } from '../../../../shared/core/user/user-repository.ts';
 import { nameAsOperator } from '../../../../shared/features/names/correction.ts';
@@ -15,7 +13,7 @@ import {
 } from '../../../../shared/features/names/record-decisions.ts';
 import { stopClock } from '../../../helpers/clock.ts';
 import { readItem } from '../../../helpers/items.ts';
-import { correct, decideName, nameNew, wordsOf } from '../../../helpers/names-by-people.ts';
+import { correct, decideName, logOf, nameNew, wordsOf } from '../../../helpers/names-by-people.ts';
 import { expectExact } from '../../../helpers/recount.ts';
 import { beforeTransaction } from '../../../helpers/sends.ts';
 import { applyStream } from '../../../helpers/stream.ts';
@@ -32,12 +30,6 @@ const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
 const byMia = { reason: 'spam', note: 'A shop.', moderator_id: mia.id } as const;
 const byBen = { ...byMia, moderator_id: ben.id };
-
-/** The entries of the log on a thing, the newest first. */
-async function logOf({ entity_id }: Entity): Promise<Decision[]> {
-  const { decisions } = await listDecisions(1000);
-  return decisions.filter((each) => each.entity_id === entity_id);
-}
 
 /** Corrects a name as a moderator. Returns the id of the entry in the log. */
 async function corrected(entity: Entity, name: string): Promise<string> {

@@ -9,8 +9,7 @@ import {
   renewed,
 } from '../../../../shared/core/entity/record.ts';
 import { decisionKey } from '../../../../shared/core/keys.ts';
-import type { Decision } from '../../../../shared/core/report/decision.ts';
-import { entryOf, listDecisions } from '../../../../shared/core/report/decision-log.ts';
+import { entryOf } from '../../../../shared/core/report/decision-log.ts';
 import { findUser } from '../../../../shared/core/user/user-repository.ts';
 import { decideUser } from '../../../../shared/features/moderation/account-decisions.ts';
 import { listProposed } from '../../../../shared/features/names/given-names.ts';
@@ -20,7 +19,7 @@ import {
   removeThing,
 } from '../../../../shared/features/names/record-decisions.ts';
 import { stopClock } from '../../../helpers/clock.ts';
-import { correct, nameNew, wordsOf } from '../../../helpers/names-by-people.ts';
+import { correct, logOf, nameNew, wordsOf } from '../../../helpers/names-by-people.ts';
 import { expectExact } from '../../../helpers/recount.ts';
 import { beforeFirst, beforeTransaction } from '../../../helpers/sends.ts';
 import { applyStream } from '../../../helpers/stream.ts';
@@ -36,12 +35,6 @@ const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
 const byMia = { reason: 'spam', note: 'A shop.', moderator_id: mia.id } as const;
 const byBen = { ...byMia, moderator_id: ben.id };
-
-/** The entries of the log on a thing, the newest first. */
-async function logOf({ entity_id }: Entity): Promise<Decision[]> {
-  const { decisions } = await listDecisions(1000);
-  return decisions.filter((each) => each.entity_id === entity_id);
-}
 
 const led = ({ entity_id }: Entity) => ({ same_as: entity_id, leads_to: entity_id });
 
