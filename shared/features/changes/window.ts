@@ -29,15 +29,28 @@ export interface LogWindow {
   hasMore: boolean;
 }
 
+/** What a window holds. */
+interface WindowOptions {
+  /** Maximum of reviews. */
+  limit: number;
+  /** Returns true for a change that begins one of them. */
+  wanted?: (change: LoggedChange) => boolean;
+  /**
+   * True for one lane only. Read again from the same cursor, such a window never ends earlier in its
+   * lane, however many changes other lanes have by then.
+   */
+  isOfOneLane?: boolean;
+}
+
 /**
- * Reads what changed next, up to the end of the log, at most `limit` reviews that are `wanted`.
- * Lanes are read one after the other, beginning with the one furthest behind. Throws ApiError 410
- * for a cursor whose changes are no longer in the log, or from another epoch.
+ * Reads what changed next, up to the end of the log. Lanes are read one after the other, beginning
+ * with the one furthest behind. Throws ApiError 410 for a cursor whose changes are no longer in the
+ * log, or from another epoch.
  */
 export async function readWindow(
   from: LogCursor,
   end: LogCursor,
-  { limit, wanted = () => true }: { limit: number; wanted?: (change: LoggedChange) => boolean },
+  { limit, wanted = () => true, isOfOneLane = false }: WindowOptions,
 ): Promise<LogWindow> {
   const { epoch } = end;
   if (from.epoch !== epoch) throw cursorGone();
@@ -85,6 +98,7 @@ export async function readWindow(
       done = 0;
     }
     if ((lanes[lane] ?? 0) < head) refuseGap(head);
+    if (isOfOneLane && changed.size > 0) return upTo({ lanes, epoch });
   }
   return upTo({ lanes, epoch }, false);
 }

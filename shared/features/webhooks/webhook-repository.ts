@@ -123,20 +123,23 @@ export async function deleteWebhook({ client_id, id, user_id }: WebhookId): Prom
 export async function countAhead(
   webhook: Webhook,
 ): Promise<{ count: number; isMore: boolean } | undefined> {
-  const window = await readAhead(webhook, await readLogEnd(), mostAhead);
+  const window = await readAhead(webhook, await readLogEnd(), { limit: mostAhead });
   return window && { count: window.changed.length, isMore: window.hasMore };
 }
+
+/** A window for messages. After a crash it is read again, and no version may go back then. */
+const messageWindow = { limit: windowSize, isOfOneLane: true };
 
 /** Reads the next changes that a webhook wants. Undefined if it has no cursor, or lost it. */
 export async function readAhead(
   webhook: Webhook,
   end: LogCursor,
-  limit = windowSize,
+  options: { limit: number; isOfOneLane?: boolean } = messageWindow,
 ): Promise<LogWindow | undefined> {
   if (!webhook.cursor) return undefined;
   try {
     return await readWindow(webhook.cursor, end, {
-      limit,
+      ...options,
       wanted: (change) => wants(webhook, change),
     });
   } catch (error) {

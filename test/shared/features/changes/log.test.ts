@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { batchDelete, batchWrite } from '../../../../shared/base/table/batch.ts';
 import { collect } from '../../../../shared/base/table/query.ts';
 import { setHidden } from '../../../../shared/core/report/decision-repository.ts';
+import type { LogCursor } from '../../../../shared/features/changes/cursor.ts';
 import {
   beginEpoch,
   findChanges,
@@ -144,6 +145,29 @@ test('a window ends between two reviews only, wherever it ends in an item', asyn
     cursor = window.end;
   }
   expect((await readWindow(cursor, end, { limit: 1 })).changed).toEqual([]);
+});
+
+test('a window of one lane never ends earlier when it is read again', async () => {
+  const early = [1, 2].map(() => `00000000${randomUUID().slice(8)}`);
+  const [first, second] = [1, 2].map(() => `00000001${randomUUID().slice(8)}`) as [string, string];
+  const log = (...ids: string[]) =>
+    logChanges(ids.map((id, i) => ({ id, version: i + 1, kind: 'edited' as const })));
+  await log(...early);
+  await log(first, second);
+  const from = await readLogEnd();
+  const read = async (cursor: LogCursor) =>
+    readWindow(cursor, await readLogEnd(), { limit: 3, isOfOneLane: true });
+  await log(first);
+  await log(first, second);
+  const before = await read(from);
+  expect(before.changed.map(({ newest }) => newest.id)).toEqual([first, second]);
+  // The other lane, which is further behind, now has changes too.
+  await log(...early);
+  const again = await read(from);
+  expect(again.changed.map(({ newest }) => newest.id)).toEqual(early);
+  expect((await read(again.end)).changed).toMatchObject(
+    before.changed.map(({ newest, at }) => ({ newest: { id: newest.id }, at })),
+  );
 });
 
 test('a change without a kind is an edit, or the end of a review', async () => {
