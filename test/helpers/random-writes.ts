@@ -94,8 +94,10 @@ export function randomWriters(observe: Observer = () => {}) {
             await act();
             done[name] = (done[name] ?? 0) + 1;
           } catch {
-            await sleep(5);
+            // Chance or the end of the service has made it impossible.
           }
+          // A fast machine would make more reviews than a receiver reads in time.
+          await sleep(40 * Math.random());
         }
       }),
     );
