@@ -13,7 +13,11 @@ import {
 } from '../../shared/core/entity/entity-type.ts';
 import { type KnownEntity, knownEntity } from '../../shared/core/entity/metadata.ts';
 import { readPasted, siteOf } from '../../shared/core/entity/pasted.ts';
-import { type FoundEntity, isSearchable, searchEntities } from '../../shared/core/entity/search.ts';
+import {
+  type FoundEntity,
+  isSearchable,
+  searchEntities,
+} from '../../shared/features/databases/public.ts';
 import { findThings, numbersOf } from '../../shared/features/things/public.ts';
 import { entityUrl, newReviewUrl, newThingUrl } from '../../shared/pages/entity/addresses.ts';
 import { aboutLine } from '../../shared/pages/entity/named-entity.ts';

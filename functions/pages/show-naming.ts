@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { askForMetadata } from '../../shared/core/entity/asking.ts';
 import { findMetadata } from '../../shared/core/entity/metadata.ts';
 import { EntityPath } from '../../shared/core/http/request.ts';
 import { ReviewedType } from '../../shared/core/review/review.ts';
+import { askForMetadata } from '../../shared/features/databases/public.ts';
 import { namingPage } from '../../shared/features/things/public.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { viewerOf } from '../../shared/pages/frame/person.ts';

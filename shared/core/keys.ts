@@ -112,13 +112,6 @@ export const idempotencyKey = keyOf('IDEMPOTENCY#<sha256>', 'IDEMPOTENCY');
 
 export const metadataKey = keyOf('METADATA#<entity_type>#<entity_id>', 'METADATA');
 
-export const paceKey = keyOf('METADATA#<database>', 'PACE');
-
-export const searchPaceKey = keyOf('METADATA#<database>', 'PACE#SEARCH');
-
-/** Takes the hexadecimal hash of a database's search, the type and the name. */
-export const searchKey = keyOf('METADATA#SEARCH#<sha256>', 'SEARCH');
-
 /** Returns the prefix under which older code kept the nodes of the tree of all users. */
 export const formerNodesKey = { pk: 'TREE#users', sk: 'date#' };
 

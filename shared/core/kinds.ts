@@ -23,11 +23,9 @@ import {
   metadataKey,
   moderatorNameKey,
   noticeKey,
-  paceKey,
   reportKey,
   reviewKey,
   revisionKey,
-  searchKey,
   userKey,
   voteKey,
   waitingKey,
@@ -228,17 +226,6 @@ export const coreKinds = {
     unexported: 'counted from reviews',
     isCounted: true,
     writers: ['reviews', 'lists'],
-  },
-  // Earliest time of the next request to a database. Searches and the queue of names have another.
-  pace: {
-    key: paceKey,
-    unexported: 'temporary',
-  },
-  // Entities that a database found by a name.
-  search: {
-    key: searchKey,
-    kilobytes: 32,
-    unexported: 'comes from another database, kept for an hour',
   },
   totals: {
     key: { form: { pk: 'TOTALS', sk: 'TOTAL#<entity_type>' } },

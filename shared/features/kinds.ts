@@ -3,6 +3,7 @@ import { type Kind, placeholder } from '../base/table/kind.ts';
 import { coreKinds } from '../core/kinds.ts';
 import { kinds as bring } from './bring/public.ts';
 import { kinds as changes } from './changes/public.ts';
+import { kinds as databases } from './databases/public.ts';
 import { kinds as members } from './members/public.ts';
 import { kinds as names } from './names/public.ts';
 import { kinds as notices } from './notices/public.ts';
@@ -19,6 +20,7 @@ const rows = {
   ...webhooks,
   ...names,
   ...things,
+  ...databases,
   ...bring,
   ...members,
   ...notices,

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/find-entity.ts';
 import { handler as showEntity } from '../../functions/pages/show-entity.ts';
-import { searchPaceKey } from '../../shared/core/keys.ts';
+import { searchPaceKey } from '../../shared/features/databases/kinds.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { Described } from '../../shared/core/entity/database-answer.ts';
 import { type EntityType, groupOf } from '../../shared/core/entity/entity-type.ts';
 import { pageOf } from '../../shared/core/entity/metadata-provider.ts';
 import { type Entity, type Origin, recordWrites } from '../../shared/core/entity/record.ts';
 import { writeRecords } from '../../shared/core/entity/write-records.ts';
+import { Described } from '../../shared/features/databases/answer.ts';
 import { scanTable, setAttributes } from './items.ts';
 import { applyStream } from './stream.ts';
 import type { Person } from './world.ts';

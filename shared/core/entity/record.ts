@@ -79,6 +79,9 @@ export const EntityRecord = v.object({
 });
 export type EntityRecord = v.InferOutput<typeof EntityRecord>;
 
+/** What a database or a file says about an entity. All texts are short, and can be displayed. */
+export type Description = Pick<EntityRecord, 'name' | 'about' | 'by' | 'year'>;
+
 /** The version of a record that a form showed. An empty text means that it had none. */
 export const SeenVersion = v.pipe(
   v.string(),

@@ -1,8 +1,7 @@
 import { getItems } from '../../base/table/batch.ts';
 import { packed } from '../../base/table/merge.ts';
 import { tryTransact, type Write } from '../../base/table/transact.ts';
-import type { Description } from './database-answer.ts';
-import { type Entity, recordIn, recordKey, recordWrites } from './record.ts';
+import { type Description, type Entity, recordIn, recordKey, recordWrites } from './record.ts';
 
 // Stores many records at once.
 

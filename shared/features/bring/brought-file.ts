@@ -5,9 +5,9 @@ import { parseItem, parseItems } from '../../base/table/parse.ts';
 import { getItem, queryItems } from '../../base/table/query.ts';
 import { transact, type Write } from '../../base/table/transact.ts';
 import { StoredEntityType } from '../../core/entity/entity-type.ts';
-import { folded } from '../../core/entity/folded.ts';
 import { PathParameter } from '../../core/http/request.ts';
 import { Language, LicenseChoice } from '../../core/review/review.ts';
+import { folded } from '../things/public.ts';
 import { fileKey, rowsKey } from './kinds.ts';
 import { siteNames } from './sites.ts';
 

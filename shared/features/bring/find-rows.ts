@@ -3,11 +3,10 @@ import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import { getItems } from '../../base/table/batch.ts';
 import { isOwnType } from '../../core/entity/entity-type.ts';
-import { folded } from '../../core/entity/folded.ts';
 import type { EntityRecord } from '../../core/entity/record.ts';
 import { claimKey } from '../../core/keys.ts';
 import { namingFields } from '../names/public.ts';
-import { findNamesakes } from '../things/public.ts';
+import { findNamesakes, folded } from '../things/public.ts';
 import { type BroughtFile, nameOf, type Row } from './brought-file.ts';
 
 const Naming = v.object(namingFields);

@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chunks } from '../../base/chunks.ts';
 import { describeError } from '../../base/describe-error.ts';
+import { type Patience, patienceOf, take, takeSoon } from '../../base/table/pace.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
-import { askForRecords } from '../../core/entity/asking.ts';
-import { batchSize, canLookUp, OddAnswer } from '../../core/entity/database-request.ts';
 import { type Provider, providers } from '../../core/entity/metadata-provider.ts';
-import { type Patience, patienceOf, take, takeSoon } from '../../core/entity/pace.ts';
 import { type EntityRecord, recordIn, recordWrites, renewed } from '../../core/entity/record.ts';
 import { writeRecords } from '../../core/entity/write-records.ts';
-import { paceKey } from '../../core/keys.ts';
+import { askForRecords, batchSize, canLookUp, OddAnswer, paceKey } from '../databases/public.ts';
 import { namesPaceKey } from './kinds.ts';
 import { type Due, postpone, readDue } from './queue.ts';
 

@@ -1,8 +1,8 @@
 // The run of every minute that sends mails: news, what waits for moderators, and digests.
 
+import { patienceOf } from '../../base/table/pace.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
 import { absentOr } from '../../base/table/write.ts';
-import { patienceOf } from '../../core/entity/pace.ts';
 import type { MailKind } from '../../core/user/mail-kinds.ts';
 import { isMailing } from '../../core/user/notice.ts';
 import { readAccountMails, sendAccountMail } from './account-mails.ts';

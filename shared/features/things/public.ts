@@ -1,5 +1,6 @@
 // Lists of what is reviewed, and the search by name.
 export { findMeant, findNamesakes, findThings, mostFound } from './find-things.ts';
+export { folded } from './folded.ts';
 export { type FoundThing, presentThing } from './found.ts';
 export { keepThings } from './keep-things.ts';
 export { kinds } from './kinds.ts';

@@ -1,6 +1,6 @@
 import type { Item } from '../../base/table/item.ts';
-import { folded, fromJoinedWords, fromPlace, wordStarts } from '../../core/entity/folded.ts';
 import type { EntityRecord } from '../../core/entity/record.ts';
+import { folded, fromJoinedWords, fromPlace, wordStarts } from './folded.ts';
 import { nameKey } from './kinds.ts';
 
 // The words that a thing is found by: an item for each, in alphabetical order.

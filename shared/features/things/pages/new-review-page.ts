@@ -2,7 +2,6 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { Uuid } from '../../../base/values.ts';
-import { askForMetadata } from '../../../core/entity/asking.ts';
 import { EntityTypeIn, isOwnType, nameOfEntity } from '../../../core/entity/entity-type.ts';
 import { findRecords, type KnownEntity, knownEntity } from '../../../core/entity/metadata.ts';
 import { reviewableTypes } from '../../../core/entity/reviewable-types.ts';
@@ -20,6 +19,7 @@ import { csrfField, type Html, type Page, type Visitor } from '../../../pages/fr
 import { editReviewPage } from '../../../pages/review/edit-review-page.ts';
 import { newReviewFields, publishedAs } from '../../../pages/review/review-fields.ts';
 import { blockedHelp, findObstacle, obstaclePage } from '../../../pages/review/review-obstacle.ts';
+import { askForMetadata } from '../../databases/public.ts';
 import { mayBeNamed } from '../../names/public.ts';
 import { namingFieldsOf } from './naming-form.ts';
 

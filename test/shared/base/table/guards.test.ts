@@ -1,8 +1,8 @@
 import { hash, randomUUID } from 'node:crypto';
 import { batchWrite } from '../../../../shared/base/table/batch.ts';
 import type { Item, Key } from '../../../../shared/base/table/item.ts';
+import { waitInLine } from '../../../../shared/base/table/pace.ts';
 import { tryUpdate } from '../../../../shared/base/table/transact.ts';
-import { waitInLine } from '../../../../shared/core/entity/pace.ts';
 import {
   addressKey,
   applicationKey,
@@ -15,7 +15,6 @@ import {
   entityKey,
   grantKey,
   identityKey,
-  paceKey,
   projectionKey,
   reviewKey,
   userKey,
@@ -41,6 +40,7 @@ import { detachIdentity } from '../../../../shared/features/account/detach-ident
 import { linkIdentity } from '../../../../shared/features/account/link.ts';
 import { laneKey } from '../../../../shared/features/changes/kinds.ts';
 import { laneOf, logChanges } from '../../../../shared/features/changes/log.ts';
+import { paceKey } from '../../../../shared/features/databases/kinds.ts';
 import { decideUser } from '../../../../shared/features/moderation/account-decisions.ts';
 import { allowReview } from '../../../../shared/features/moderation/hidden-claims.ts';
 import { undoAll } from '../../../../shared/features/moderation/undo-all.ts';

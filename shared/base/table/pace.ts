@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Key } from '../../base/table/item.ts';
-import { getItem } from '../../base/table/query.ts';
-import { tryTransact, tryUpdate } from '../../base/table/transact.ts';
-import { absentOr } from '../../base/table/write.ts';
+import type { Key } from './item.ts';
+import { getItem } from './query.ts';
+import { tryTransact, tryUpdate } from './transact.ts';
+import { absentOr } from './write.ts';
 
-// Turns to ask a music or book database: items that say when it may be asked again.
+// Turns: items that say when something may be done again, such as a request to a database.
 
 interface DueItem {
   Key: Key;

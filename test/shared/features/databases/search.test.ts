@@ -4,9 +4,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { measureRun } from '../../../../bin/bench/measure.ts';
 import type { Key } from '../../../../shared/base/table/item.ts';
 import { findMetadata } from '../../../../shared/core/entity/metadata.ts';
-import { searchEntities } from '../../../../shared/core/entity/search.ts';
 import { keepRecords } from '../../../../shared/core/entity/write-records.ts';
-import { metadataKey, searchPaceKey } from '../../../../shared/core/keys.ts';
+import { metadataKey } from '../../../../shared/core/keys.ts';
+import { searchPaceKey } from '../../../../shared/features/databases/kinds.ts';
+import { searchEntities } from '../../../../shared/features/databases/search.ts';
 import { updateNames } from '../../../../shared/features/names/update.ts';
 import { restore, stopClock } from '../../../helpers/clock.ts';
 import { silence } from '../../../helpers/console.ts';

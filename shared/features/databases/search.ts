@@ -3,18 +3,24 @@ import * as v from 'valibot';
 import { describeError } from '../../base/describe-error.ts';
 import { getItems } from '../../base/table/batch.ts';
 import type { Key } from '../../base/table/item.ts';
+import {
+  inEpochSeconds,
+  type Patience,
+  patienceOf,
+  takeSoon,
+  waitInLine,
+} from '../../base/table/pace.ts';
 import { getItem } from '../../base/table/query.ts';
 import { transact } from '../../base/table/transact.ts';
 import { canonicalUuid } from '../../base/values.ts';
-import { paceKey, searchKey, searchPaceKey } from '../keys.ts';
-import { Described, List } from './database-answer.ts';
-import { failureOf, readJson, request } from './database-request.ts';
-import type { Database } from './databases.ts';
-import { type EntityGroup, type EntityType, groupOf } from './entity-type.ts';
-import { pageOf, settingsOf, withType } from './metadata-provider.ts';
-import { inEpochSeconds, type Patience, patienceOf, takeSoon, waitInLine } from './pace.ts';
-import { type EntityRecord, recordKey, recordWrites } from './record.ts';
-import { writeRecords } from './write-records.ts';
+import type { Database } from '../../core/entity/databases.ts';
+import { type EntityGroup, type EntityType, groupOf } from '../../core/entity/entity-type.ts';
+import { pageOf, settingsOf, withType } from '../../core/entity/metadata-provider.ts';
+import { type EntityRecord, recordKey, recordWrites } from '../../core/entity/record.ts';
+import { writeRecords } from '../../core/entity/write-records.ts';
+import { Described, List } from './answer.ts';
+import { paceKey, searchKey, searchPaceKey } from './kinds.ts';
+import { failureOf, readJson, request } from './request.ts';
 
 // Search for entities by name in the music and book databases.
 

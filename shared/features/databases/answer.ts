@@ -1,10 +1,7 @@
 import * as v from 'valibot';
-import { type EntityRecord, mostCharacters } from './record.ts';
+import { type Description, mostCharacters } from '../../core/entity/record.ts';
 
 // Reads what the music and book databases answer about an entity.
-
-/** Answer of a database about an entity. All texts are short, and can be stored and displayed. */
-export type Description = Pick<EntityRecord, 'name' | 'about' | 'by' | 'year'>;
 
 /** A name, which the databases put in one of three places. */
 const Named = v.pipe(

@@ -1,9 +1,8 @@
 import { describeError } from '../../base/describe-error.ts';
-import { askFor, lookUp } from './database-request.ts';
-import { type EntityType, groupOf } from './entity-type.ts';
-import { type KnownEntity, knownEntity } from './metadata.ts';
-import { type Provider, pageOf, providerOf } from './metadata-provider.ts';
-import { patienceOf } from './pace.ts';
+import { patienceOf } from '../../base/table/pace.ts';
+import { type EntityType, groupOf } from '../../core/entity/entity-type.ts';
+import { type KnownEntity, knownEntity } from '../../core/entity/metadata.ts';
+import { type Provider, pageOf, providerOf } from '../../core/entity/metadata-provider.ts';
 import {
   type Entity,
   type EntityRecord,
@@ -12,9 +11,10 @@ import {
   recordWrites,
   renewed,
   renewedAfter,
-} from './record.ts';
+} from '../../core/entity/record.ts';
+import { writeRecords } from '../../core/entity/write-records.ts';
+import { askFor, lookUp } from './request.ts';
 import { takeTurn } from './search.ts';
-import { writeRecords } from './write-records.ts';
 
 // Asks the music and book databases for records of entities, and stores what they give.
 

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { canonicalUuid } from '../../base/values.ts';
-import { Described, type Description, List } from './database-answer.ts';
-import type { DatabaseType } from './databases.ts';
-import type { EntityType } from './entity-type.ts';
-import { fill, type Provider } from './metadata-provider.ts';
-import type { EntityRecord } from './record.ts';
+import type { DatabaseType } from '../../core/entity/databases.ts';
+import type { EntityType } from '../../core/entity/entity-type.ts';
+import { fill, type Provider } from '../../core/entity/metadata-provider.ts';
+import type { Description, EntityRecord } from '../../core/entity/record.ts';
+import { Described, List } from './answer.ts';
 
 // Requests to the music and book databases.
 
