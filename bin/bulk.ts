@@ -1,14 +1,16 @@
 import { SqliteStorage } from '../shared/base/table/sqlite/storage.ts';
 import { storage } from '../shared/base/table/storage.ts';
-import { untilUnlocked } from '../shared/core/aggregates/lock.ts';
-import { rebuildTotals, recountOwners } from '../shared/features/audit/public.ts';
+import { recountOwners } from '../shared/features/audit/public.ts';
 import { recordHeartbeat } from '../shared/features/health/public.ts';
-import { rebuildQueues } from '../shared/features/names/public.ts';
-import { rebuildThings } from '../shared/features/things/public.ts';
-import { beginBulk, isBulkUnfinished, isEmptyTable } from '../shared/features/transfer/public.ts';
+import {
+  beginBulk,
+  isBulkUnfinished,
+  isEmptyTable,
+  rebuildAll,
+} from '../shared/features/transfer/public.ts';
 import { showProgress } from './progress.ts';
 
-// Bulk loads, which are faster without records of changes, and rebuilds of totals.
+// Bulk loads, which are faster without records of changes.
 
 /**
  * Fills an empty table of SQLite without records of the changes, then counts owners and totals.
@@ -34,7 +36,7 @@ export async function bulk<T extends object>(work: (isAlone: boolean) => Promise
     if (await isEmptyTable()) await end();
     throw error;
   });
-  const totals = await rebuild(showProgress('Listing'));
+  const totals = await rebuildAll(showProgress('Listing'));
   await end();
   // The consumers have seen no heartbeat meanwhile.
   await recordHeartbeat();
@@ -45,16 +47,4 @@ export async function bulk<T extends object>(work: (isAlone: boolean) => Promise
 export async function withoutRecords<T>(work: () => Promise<T>): Promise<T> {
   const current = storage();
   return current instanceof SqliteStorage ? current.inBulk(work) : work();
-}
-
-/**
- * Recomputes totals, rank trees, entries of things, and the queues of names. Waits for another
- * rebuild, or for the lock of a killed one.
- */
-export async function rebuild(onProgress?: (items: number) => void) {
-  await untilUnlocked(console.error);
-  const rebuilt = await rebuildTotals(onProgress, { inTransactions: storage() !== undefined });
-  const names = await rebuildThings(onProgress);
-  await rebuildQueues();
-  return { ...rebuilt, names };
 }

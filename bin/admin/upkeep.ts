@@ -9,8 +9,8 @@ import { ClientId } from '../../shared/core/oauth/application.ts';
 import { eraseLeftovers, findLeftovers } from '../../shared/features/account/public.ts';
 import { beginEpoch } from '../../shared/features/changes/public.ts';
 import { expectKeys } from '../../shared/features/health/public.ts';
+import { rebuildAll } from '../../shared/features/transfer/public.ts';
 import { runAudit } from '../audit.ts';
-import { rebuild } from '../bulk.ts';
 import { showProgress } from '../progress.ts';
 import { seed } from '../seed.ts';
 import { type AdminCommand, as, Count, type GlobalOptions } from './command.ts';
@@ -55,7 +55,7 @@ export function addUpkeepCommands(admin: AdminCommand): void {
     .description('totals and rank trees of lists')
     .command('rebuild')
     .description('recomputes them from the table, after an incident or a bulk load')
-    .answer(() => rebuild(showProgress('Reading')));
+    .answer(() => rebuildAll(showProgress('Reading')));
 
   admin
     .command('changes')

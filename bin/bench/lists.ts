@@ -126,23 +126,18 @@ export async function someLists(): Promise<Listed[]> {
   });
 }
 
-/** Finds the entity and the author with most of the reviews of 20 pages. */
+/** Finds the entity and the author with most of the reviews of 20 pages spread over the list. */
 export async function busiest() {
-  const reviews = await sample();
-  return {
-    entity_id: mostFrequent(reviews.map((review) => review.entity_id)),
-    user_id: mostFrequent(reviews.map(({ user }) => user.id)),
-  };
-}
-
-/** Returns the reviews of 20 pages spread over the list. */
-export async function sample(): Promise<ListedReview[]> {
   const { body } = await measure('list-reviews', { query: { limit: '0' } });
   const pages = Array.from({ length: 20 }, (_, i) => {
     const offset = `${Math.floor((i * body.count) / 20)}`;
     return measure('list-reviews', { query: { offset } });
   });
-  return (await Promise.all(pages)).flatMap((page) => page.body.reviews);
+  const reviews = (await Promise.all(pages)).flatMap<ListedReview>((page) => page.body.reviews);
+  return {
+    entity_id: mostFrequent(reviews.map((review) => review.entity_id)),
+    user_id: mostFrequent(reviews.map(({ user }) => user.id)),
+  };
 }
 
 /** Most that a page of any list costs. */

@@ -25,7 +25,7 @@ import { measure, measureEvent, measureRun, toLine } from './measure.ts';
 // A request to each endpoint, with its budget.
 
 /** An account with its own application and a grant to it. */
-export type Caller = Awaited<ReturnType<typeof newCaller>>;
+type Caller = Awaited<ReturnType<typeof newCaller>>;
 
 interface Scene {
   author: Caller;

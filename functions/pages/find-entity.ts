@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/base/auth-url.ts';
-import { isVisible, oneOf } from '../../shared/base/values.ts';
+import { Filled, isVisible, oneOf } from '../../shared/base/values.ts';
 import type { Database } from '../../shared/core/entity/databases.ts';
 import {
   type EntityType,
@@ -22,10 +22,10 @@ import { findThings, numbersOf } from '../../shared/features/things/public.ts';
 import { entityUrl, newReviewUrl, newThingUrl } from '../../shared/pages/entity/addresses.ts';
 import { aboutLine } from '../../shared/pages/entity/named-entity.ts';
 import { pictureTile } from '../../shared/pages/entity/picture.ts';
-import { oneThing, shownGroups } from '../../shared/pages/entity/shown-groups.ts';
+import { chipsOfTypes, oneThing, shownGroups } from '../../shared/pages/entity/shown-groups.ts';
 import { field } from '../../shared/pages/form/fields.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
-import { nextPage, tabs } from '../../shared/pages/frame/lists.ts';
+import { nextPage } from '../../shared/pages/frame/lists.ts';
 import { signInUrl } from '../../shared/pages/frame/next-steps.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
@@ -41,19 +41,12 @@ const mostReviewed = { musicdb: 'release_group', bookdb: 'bk_literary_work' } as
 /** The databases that this place is about. */
 const databasesShown = () => [...shownGroups().keys()].filter((group) => group !== 'own');
 
-/** A type, or an empty text for all of them. */
-const Type = v.optional(
-  v.union([
-    v.pipe(
-      v.literal(''),
-      v.transform(() => undefined),
-    ),
-    oneOf(entityTypes),
-  ]),
-);
-
 export const request = v.object({
-  query: v.object({ q: v.optional(v.string(), ''), type: Type, cursor: v.optional(v.string()) }),
+  query: v.object({
+    q: v.optional(v.string(), ''),
+    type: Filled(oneOf(entityTypes)),
+    cursor: v.optional(v.string()),
+  }),
 });
 
 type Found = Pick<KnownEntity, 'id' | 'type' | 'name' | 'about' | 'image'> & {
@@ -183,15 +176,15 @@ function form(text: string, type: EntityType | undefined, fault: string | undefi
   </form>`;
 }
 
-/** Links to the same search of one type. The chosen type is the first, where a phone shows it. */
+/** Links to the same search of one type. */
 function typeChips(text: string, type: EntityType | undefined) {
   const all = [...shownGroups().values()].flat();
   if (all.length < 2 && type === undefined) return '';
   const q = text || undefined;
-  const types = type === undefined ? all : [type, ...all.filter((each) => each !== type)];
-  const urlOf = (type?: EntityType) => findUrl({ q, type });
-  const chips = types.map((each) => [urlOf(each), nameOfEntityType(each)] as const);
-  return tabs('Type', urlOf(type), [[urlOf(), 'All types'], ...chips], 'chips');
+  return chipsOfTypes(all, type, {
+    urlOf: (type) => findUrl({ q, type }),
+    nameOf: nameOfEntityType,
+  });
 }
 
 function resultsOf(

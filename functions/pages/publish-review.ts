@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { Filled } from '../../shared/base/values.ts';
 import { isOwnType } from '../../shared/core/entity/entity-type.ts';
 import { readRecord } from '../../shared/core/entity/record.ts';
 import { newReview, type WholeReview } from '../../shared/core/review/review.ts';
@@ -17,13 +18,7 @@ const ReviewForm = v.object({
   ...newReviewEntries,
   is_draft: v.optional(v.string()),
   /** Of the thing, if it had no name when the form was shown. */
-  name: v.optional(
-    v.pipe(
-      v.string(),
-      v.transform((text) => text || undefined),
-      v.optional(name),
-    ),
-  ),
+  name: Filled(name),
   ...otherNaming,
 });
 

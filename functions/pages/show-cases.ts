@@ -10,6 +10,7 @@ import { reasons } from '../../shared/core/review/verdict.ts';
 import type { User } from '../../shared/core/user/user.ts';
 import { findUsers } from '../../shared/core/user/user-repository.ts';
 import {
+  approveAllForm,
   findHeldWith,
   isReport,
   linkTo,
@@ -17,11 +18,13 @@ import {
   moderationTabs,
   moderationUrl,
   nameCell,
+  noReason,
   type OpenReview,
   reasonsOf,
   reasonWords,
   requireModerator,
   saying,
+  snapshotOf,
   type Waiting,
   wordsBeforeAndAfter,
 } from '../../shared/features/moderation/public.ts';
@@ -128,34 +131,19 @@ async function rowsOf(
 
 /** The approval of what waits, beside it, for a moderator who has read it there. */
 function approvalOf(
-  { review, author, moderationCase }: OpenReview,
+  open: OpenReview,
   record: EntityRecord | undefined,
   { visitor, kind }: { visitor: Visitor; kind: DeskKind | undefined },
 ): Html | '' {
+  const { review, author } = open;
   const isReadable = review.long_text === undefined && review.waiting_since === undefined;
   if (!isReadable || author.id === visitor.user.id) return '';
-  const snapshot = {
-    version: moderationCase.version,
-    edits: review.edits,
-    named: record?.state === 'waiting' ? record.version : undefined,
-    kind,
-  };
-  const hidden = { reason: 'other', note: '' };
-  const fields = (values: object) =>
-    Object.entries(values).map(
-      ([name, value]) =>
-        value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`,
-    );
+  const all = html`Approve all by <bdi>${author.display_name}</bdi>`;
   return html`<form method="post" action="${moderationUrl(`/reviews/${review.id}`)}">
-      ${csrfField(visitor.csrf)}
-      ${fields({ ...hidden, ...snapshot })}
+      ${csrfField(visitor.csrf, { ...noReason, ...snapshotOf(open, record), kind })}
       <button class="quiet" name="decision" value="approve" aria-label="Approve the review by ${author.display_name}">Approve</button>
     </form>
-    <form method="post" action="${moderationUrl(`/users/${author.id}`)}">
-      ${csrfField(visitor.csrf)}
-      ${fields({ ...hidden, until: new Date().toISOString() })}
-      <button class="link" name="decision" value="approve_all">Approve all by <bdi>${author.display_name}</bdi></button>
-    </form>`;
+    ${approveAllForm(author, visitor.csrf, 'link', all)}`;
 }
 
 function namerOf(each: Waiting): string | undefined {

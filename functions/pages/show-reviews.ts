@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/base/auth-url.ts';
 import { atomType, feedUrl } from '../../shared/base/links.ts';
-import { oneOf } from '../../shared/base/values.ts';
+import { Filled, oneOf } from '../../shared/base/values.ts';
 import {
   type EntityGroup,
   type EntityType,
@@ -33,22 +33,11 @@ import {
 } from '../../shared/pages/review/review-list.ts';
 import { readVotes } from '../../shared/pages/review/vote-form.ts';
 
-/** A filter of a form, which sends an empty text for a filter that is not set. */
-function Filter<T extends v.GenericSchema<string>>(schema: T) {
-  return v.optional(
-    v.pipe(
-      v.string(),
-      v.transform((text) => (text === '' ? undefined : text)),
-      v.optional(schema),
-    ),
-  );
-}
-
 export const request = v.object({
   query: v.object({
-    entity_type: Filter(EntityTypeIn([...entityGroups.keys(), ...entityTypes])),
-    language: Filter(Language),
-    review_type: Filter(oneOf(['review', 'rating'])),
+    entity_type: Filled(EntityTypeIn([...entityGroups.keys(), ...entityTypes])),
+    language: Filled(Language),
+    review_type: Filled(oneOf(['review', 'rating'])),
     ...listParameters,
   }),
 });

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../shared/base/auth-url.ts';
-import { oneOf } from '../../shared/base/values.ts';
+import { Filled, oneOf } from '../../shared/base/values.ts';
 import {
   type EntityType,
   EntityTypeIn,
@@ -16,7 +16,7 @@ import {
   thingShelf,
   thingSorts,
 } from '../../shared/features/things/public.ts';
-import { shownGroups } from '../../shared/pages/entity/shown-groups.ts';
+import { chipsOfTypes, shownGroups } from '../../shared/pages/entity/shown-groups.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
 import { nextPage, perPage, tabs } from '../../shared/pages/frame/lists.ts';
@@ -24,17 +24,10 @@ import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 
-/** A type, or an empty text for all of them. */
-const Type = v.pipe(
-  v.string(),
-  v.transform((text) => (text === '' ? undefined : text)),
-  v.optional(EntityTypeIn(entityTypes)),
-);
-
 export const request = v.object({
   query: v.object({
     sort: v.optional(oneOf(thingSorts), 'reviews'),
-    entity_type: v.optional(Type),
+    entity_type: Filled(EntityTypeIn(entityTypes)),
     cursor: v.optional(v.string()),
   }),
 });
@@ -90,7 +83,7 @@ function urlOf(sort: ThingSort, entity_type?: EntityType): string {
   return withQuery(`${authUrl()}/things`, { sort: order, entity_type });
 }
 
-/** Links to the list of each type that has reviews. A phone shows the first ones, and scrolls. */
+/** Links to the list of each type that has reviews. */
 function typeChips(
   reviewed: readonly EntityType[],
   sort: ThingSort,
@@ -98,8 +91,9 @@ function typeChips(
 ): Html | '' {
   const shown = [...shownGroups().values()].flat();
   const others = shown.filter((each) => each !== type && reviewed.includes(each));
-  const types = type === undefined ? others : [type, ...others];
-  if (types.length < 2) return '';
-  const chips = types.map((each) => [urlOf(sort, each), pluralOfEntityType(each)] as const);
-  return tabs('Type', urlOf(sort, type), [[urlOf(sort), 'All types'], ...chips], 'chips');
+  if (others.length + Number(type !== undefined) < 2) return '';
+  return chipsOfTypes(others, type, {
+    urlOf: (each) => urlOf(sort, each),
+    nameOf: pluralOfEntityType,
+  });
 }

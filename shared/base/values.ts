@@ -98,6 +98,17 @@ export function oneOf<const T extends readonly string[]>(options: T) {
   return v.picklist(options, `must be one of ${options.join(', ')}`);
 }
 
+/** A field of a form, which sends an empty text where nothing is filled in. */
+export function Filled<T extends v.GenericSchema<string>>(schema: T) {
+  return v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => text || undefined),
+      v.optional(schema),
+    ),
+  );
+}
+
 /** One of these texts, or an older name of one. Descriptions and messages leave older names out. */
 export function oneOfNamed<T extends string>(
   options: readonly T[],

@@ -31,16 +31,6 @@ rawTable.middlewareStack.add(
   { name: 'nameCaller', step: 'build' },
 );
 
-// The SDK stores a Set or bytes, although no schema here accepts them when read. It drops
-// functions.
-rawTable.middlewareStack.add(
-  (next) => (args) => {
-    refuseInstances(args.input);
-    return next(args);
-  },
-  { name: 'refuseInstances', step: 'initialize' },
-);
-
 // A command is counted before it is sent, and its units after. Only requests have a budget.
 rawTable.middlewareStack.add(
   (next, { commandName = '' }) =>
@@ -66,8 +56,7 @@ rawTable.middlewareStack.add(
 
 /**
  * The one client. The SDK retries a request without an answer after 2 s, with the same idempotency
- * token. Numbers beyond 2^53 (ranks) are read as bigint. Undefined values are left out. Throws a
- * TypeError for a Set, a Date, bytes or any other class instance.
+ * token. Numbers beyond 2^53 (ranks) are read as bigint. Undefined values are left out.
  */
 export const table = DynamoDBDocumentClient.from(rawTable, {
   marshallOptions: { removeUndefinedValues: true },
@@ -88,13 +77,4 @@ interface Output {
 function unitsOf({ ConsumedCapacity = [] }: Output): number {
   const consumed = [ConsumedCapacity].flat();
   return consumed.reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
-}
-
-function refuseInstances(value: unknown): void {
-  if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return;
-  const { name } = value.constructor ?? Object;
-  if (name !== 'Object' && name !== 'Array') {
-    throw new TypeError(`cannot store a ${name}: store text, a number, a list or an object`);
-  }
-  for (const part of Object.values(value)) refuseInstances(part);
 }

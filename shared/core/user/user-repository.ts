@@ -4,7 +4,7 @@ import { batchGet, getItems } from '../../base/table/batch.ts';
 import { idIn, keyString } from '../../base/table/item.ts';
 import { parseItem } from '../../base/table/parse.ts';
 import { collect, getItem, queryIndex } from '../../base/table/query.ts';
-import { transact, tryUpdate } from '../../base/table/transact.ts';
+import { transact, tryUpdate, type Update } from '../../base/table/transact.ts';
 import { contactKey, userKey } from '../keys.ts';
 import { newsName, unreadNews } from './news.ts';
 import { Contact, parseUser, parseUsers, User, whereAlive } from './user.ts';
@@ -99,18 +99,14 @@ export function named({ display_name, is_moderator }: User) {
   return { display_name, is_moderator };
 }
 
+/** Returns the update that ends all current sessions of a user, by default of an existing one. */
+export function signOut(id: string, where = whereAlive): Update {
+  return { Key: userKey(id), set: { signed_out: Date.now() }, where };
+}
+
 /** Ends all current sessions of a user. Throws ApiError 401 if the account was deleted. */
 export async function endSessions(id: string): Promise<void> {
-  await transact([
-    {
-      Update: {
-        Key: userKey(id),
-        set: { signed_out: Date.now() },
-        where: whereAlive,
-      },
-      otherwise: invalidToken(),
-    },
-  ]);
+  await transact([{ Update: signOut(id), otherwise: invalidToken() }]);
 }
 
 /** Marks the news as read that somebody has seen. Later ones stay unread. */

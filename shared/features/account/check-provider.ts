@@ -2,7 +2,7 @@
 import * as client from 'openid-client';
 import { authUrl } from '../../base/auth-url.ts';
 import { describeError } from '../../base/describe-error.ts';
-import { discoverProvider } from './identity-provider.ts';
+import { discoverProvider, watchAnswers } from './identity-provider.ts';
 
 /** A setting that fails every sign-in. The message is a sentence for the operator. */
 export class ProviderFault extends Error {}
@@ -21,13 +21,9 @@ export async function checkProvider(): Promise<void> {
     throw faultOf(error, issuer);
   });
   let date: string | null = null;
-  const ask: client.CustomFetch =
-    provider[client.customFetch] ?? ((url, init) => fetch(url, init as RequestInit));
-  provider[client.customFetch] = async (url, init) => {
-    const response = await ask(url, init);
+  watchAnswers(provider, (response) => {
     date = response.headers.get('date');
-    return response;
-  };
+  });
   const answer = { code: 'check', state: 'check', iss: provider.serverMetadata().issuer };
   const current = new URL(`${authUrl()}/account/callback?${new URLSearchParams(answer)}`);
   const checks = { expectedState: 'check', pkceCodeVerifier: client.randomPKCECodeVerifier() };

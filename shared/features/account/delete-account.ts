@@ -1,14 +1,16 @@
 import { invalidToken } from '../../base/errors.ts';
 import { retryStale, transact, type Update } from '../../base/table/transact.ts';
 import { countsKey, userKey } from '../../core/keys.ts';
-import { deleteGrants, listGrants, revoked } from '../../core/oauth/grant-repository.ts';
+import {
+  deleteGrants,
+  listGrants,
+  mostRevoked,
+  revoked,
+} from '../../core/oauth/grant-repository.ts';
 import { keysOfName, releaseName } from '../../core/user/moderator-name.ts';
 import { whereAlive } from '../../core/user/user.ts';
 import { findUser, named } from '../../core/user/user-repository.ts';
 import { detachIdentity, reviewsOfRequest } from './detach-identity.ts';
-
-/** Grants that fit the transaction. Few accounts have more. */
-const maxGrants = 90;
 
 /**
  * Deletes an account at once: its tokens are refused, and the next sign-in creates a new account.
@@ -32,14 +34,14 @@ export async function deleteAccount(userId: string): Promise<void> {
       { Update: deletion },
       { Delete: { Key: countsKey(userId) } },
       ...(user.is_moderator ? await releaseName(keysOfName(user.display_name)) : []),
-      ...revoked(grants.slice(0, maxGrants)),
+      ...revoked(grants),
     ]);
   });
   try {
     await detachIdentity(userId, reviewsOfRequest);
     await deleteGrants(userId);
   } catch (error) {
-    if (grants.length > maxGrants) throw error;
+    if (grants.length > mostRevoked) throw error;
     console.warn({
       message: 'A deleted account has items left; the eraser will delete them',
       error: error instanceof Error ? error.name : typeof error,

@@ -65,7 +65,13 @@ interface SignedIn {
 export async function finishSignIn(query: string, checks: SignInChecks): Promise<SignedIn> {
   discovered = discover();
   const provider = await discovered;
-  const hasTokens = notingTokens(provider);
+  const { token_endpoint } = provider.serverMetadata();
+  // With tokens the provider has accepted the person, so whatever is wrong with the ID token would
+  // fail all sign-ins: its keys, its algorithm, or one of two clocks.
+  let hasTokens = false;
+  watchAnswers(provider, (response, url) => {
+    if (url === token_endpoint) hasTokens = response.ok;
+  });
   const current = new URL(`${authUrl()}/account/callback?${query}`);
   try {
     const tokens = await client.authorizationCodeGrant(provider, current, {
@@ -86,7 +92,7 @@ export async function finishSignIn(query: string, checks: SignInChecks): Promise
     if (error instanceof ApiError) throw error;
     const { name, code, error: reason } = error as ProviderError;
     if (isProviderFault(error)) throw unavailable(error);
-    if (hasTokens()) {
+    if (hasTokens) {
       noteProvider(
         `Nobody can sign in: the ID tokens of the identity provider are not valid (${code ?? name}). Compare the clocks, and the algorithm and keys of the provider`,
       );
@@ -97,22 +103,18 @@ export async function finishSignIn(query: string, checks: SignInChecks): Promise
   }
 }
 
-/**
- * Returns a function that says whether the provider has given tokens. It has accepted the person
- * then, so whatever is wrong with its ID token would fail all sign-ins: its keys, its algorithm, or
- * one of two clocks.
- */
-function notingTokens(provider: client.Configuration): () => boolean {
-  const { token_endpoint } = provider.serverMetadata();
+/** Calls `look` with each answer of the provider from now on, and the address that was asked. */
+export function watchAnswers(
+  provider: client.Configuration,
+  look: (response: Response, url: string) => void,
+): void {
   const ask: client.CustomFetch =
     provider[client.customFetch] ?? ((url, init) => fetch(url, init as RequestInit));
-  let hasTokens = false;
   provider[client.customFetch] = async (url, init) => {
     const response = await ask(url, init);
-    if (url === token_endpoint) hasTokens = response.ok;
+    look(response, url);
     return response;
   };
-  return () => hasTokens;
 }
 
 /** Returns true for a provider with a sign-out of its own, as provider-sign-out.ts finds it. */

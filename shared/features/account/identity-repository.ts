@@ -2,6 +2,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { accessDenied } from '../../base/errors.ts';
+import { pick } from '../../base/pick.ts';
 import { getItem } from '../../base/table/query.ts';
 import { retryStale, StaleRead, transact, type Write } from '../../base/table/transact.ts';
 import { epochSeconds } from '../../base/time.ts';
@@ -128,11 +129,11 @@ export function contactAfter(contact: Contact, sha256: string, identity: Identit
   };
 }
 
-/** Returns the attributes that differ, as an update sets them. */
-export function changesOf(before: Contact, after: Contact): Partial<Contact> {
+/** Returns the update of the private part of an account, unless its address has changed since. */
+export function contactUpdate(user_id: string, before: Contact, after: Contact) {
   const names = Object.keys({ ...before, ...after }) as (keyof Contact)[];
   const changed = names.filter((name) => before[name] !== after[name]);
-  return Object.fromEntries(changed.map((name) => [name, after[name]]));
+  return { Key: contactKey(user_id), set: pick(after, changed), was: asRead(before) };
 }
 
 /** Returns what a write of an address depends on. */
@@ -150,11 +151,11 @@ async function welcomeBack(
 ): Promise<User> {
   // The account has moved to another identity since this one was read.
   if (contact.identity !== sha256) throw new StaleRead();
-  const set = changesOf(contact, contactAfter(contact, sha256, identity));
-  if (Object.keys(set).length > 0) {
-    const endsClaim = 'email' in set || 'email_verified' in set;
+  const update = contactUpdate(user.id, contact, contactAfter(contact, sha256, identity));
+  if (Object.keys(update.set).length > 0) {
+    const endsClaim = 'email' in update.set || 'email_verified' in update.set;
     await transact([
-      { Update: { Key: contactKey(user.id), set, was: asRead(contact) } },
+      { Update: update },
       ...(endsClaim ? await endClaim(user.id, contact.email) : []),
     ]);
   }
@@ -217,11 +218,11 @@ async function takeClaim(
   identity: Identity,
 ): Promise<User> {
   const { user_id, replaces } = claimable;
-  const set = changesOf(contact, contactAfter(contact, sha256, identity));
+  const after = contactAfter(contact, sha256, identity);
   const writes: Write[] = [
     linkWrite(sha256, record, { user_id, issuer: identity.issuer }),
     { ConditionCheck: { Key: userKey(user_id), where: whereAlive } },
-    { Update: { Key: contactKey(user_id), set, was: asRead(contact) } },
+    { Update: contactUpdate(user_id, contact, after) },
     { Delete: { Key: addressKey(address), was: { user_id, replaces } } },
   ];
   if (replaces) writes.push({ Delete: { Key: identityKey(replaces), was: { user_id } } });

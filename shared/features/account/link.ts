@@ -20,11 +20,12 @@ import {
   endSessions,
   findAccount,
   listAccounts,
+  signOut,
 } from '../../core/user/user-repository.ts';
 import type { StoredIdentity } from './detach-identity.ts';
 import {
   asRead,
-  changesOf,
+  contactUpdate,
   formerOf,
   hashOfIdentity,
   linkWrite,
@@ -81,10 +82,9 @@ export async function linkIdentity(
       identity: after ?? undefined,
       moved: undefined,
     };
-    const set = changesOf(contact, linkedContact);
     const writes: Write[] = [
-      { Update: { Key: userKey(user_id), set: { signed_out: Date.now() }, where: whereAlive } },
-      { Update: { Key: contactKey(user_id), set, was: asRead(contact) } },
+      { Update: signOut(user_id) },
+      { Update: contactUpdate(user_id, contact, linkedContact) },
       ...logged(newDecision('link', { ...operator, note }, about)),
       ...(await endClaim(user_id, contact.email)),
     ];

@@ -2,29 +2,25 @@
 import { invalidToken } from '../../base/errors.ts';
 import { retryStale, StaleRead, transact, type Write } from '../../base/table/transact.ts';
 import { epochSeconds } from '../../base/time.ts';
-import { contactKey, identityKey, userKey } from '../../core/keys.ts';
+import { identityKey } from '../../core/keys.ts';
 import { deleteGrants, listGrants, revoked } from '../../core/oauth/grant-repository.ts';
 import { accountMailWrites } from '../../core/user/account-mail.ts';
 import { followed, unvouched } from '../../core/user/address.ts';
 import { endClaim } from '../../core/user/claimable.ts';
 import type { Identity } from '../../core/user/identity.ts';
-import { type Contact, undoSeconds, whereAlive } from '../../core/user/user.ts';
-import { endSessions, findAccount } from '../../core/user/user-repository.ts';
+import { type Contact, undoSeconds } from '../../core/user/user.ts';
+import { endSessions, findAccount, signOut } from '../../core/user/user-repository.ts';
 import { mayWrite, refuseBlocked } from '../../core/user/writer.ts';
 import type { StoredIdentity } from './detach-identity.ts';
 import {
-  asRead,
-  changesOf,
   contactAfter,
+  contactUpdate,
   findClaim,
   formerOf,
   hashOfIdentity,
   linkWrite,
   readIdentity,
 } from './identity-repository.ts';
-
-/** Grants that fit the transaction. Few accounts have more. */
-const maxGrants = 90;
 
 /**
  * - `moved`: the account has the identity now.
@@ -70,16 +66,8 @@ export async function moveIdentity(user_id: string, identity: Identity): Promise
     const moved = from === undefined ? undefined : { from, from_email, until };
     const after = { ...contactAfter(contact, sha256, identity), moved };
     const writes: Write[] = [
-      {
-        Update: {
-          Key: userKey(user_id),
-          set: { signed_out: Date.now() },
-          where: mayWrite,
-        },
-      },
-      {
-        Update: { Key: contactKey(user_id), set: changesOf(contact, after), was: asRead(contact) },
-      },
+      { Update: signOut(user_id, mayWrite) },
+      { Update: contactUpdate(user_id, contact, after) },
       linkWrite(sha256, record, { user_id, issuer: identity.issuer }),
       ...(await endClaim(user_id, contact.email)),
     ];
@@ -87,8 +75,9 @@ export async function moveIdentity(user_id: string, identity: Identity): Promise
       const set = { user_id: undefined, former_of: user_id, expires_at: until };
       writes.push({ Update: { Key: identityKey(from), set, was: { user_id } } });
     }
-    if (from_email)
+    if (from_email) {
       writes.push(...accountMailWrites({ user_id, kind: 'moved', to: from_email, from }));
+    }
     await transact(writes);
     return decided;
   });
@@ -132,19 +121,11 @@ export async function undoMove(user_id: string, from: string): Promise<UndoOutco
       email === undefined ? unvouched(contact) : followed(contact, { email, email_verified: true });
     const after = { ...contact, ...address, identity: from, moved: undefined };
     const writes: Write[] = [
-      {
-        Update: {
-          Key: userKey(user_id),
-          set: { signed_out: Date.now() },
-          where: whereAlive,
-        },
-      },
-      {
-        Update: { Key: contactKey(user_id), set: changesOf(contact, after), was: asRead(contact) },
-      },
+      { Update: signOut(user_id) },
+      { Update: contactUpdate(user_id, contact, after) },
       linkWrite(from, record, { user_id, issuer: record.issuer }),
       ...(await endClaim(user_id, contact.email)),
-      ...revoked(grants.slice(0, maxGrants)),
+      ...revoked(grants),
     ];
     if (identity) writes.push({ Delete: { Key: identityKey(identity), was: { user_id } } });
     if (sign_in_email) {

@@ -12,14 +12,17 @@ export {
 } from './pages/invitations-page.ts';
 export { logPage } from './pages/log-page.ts';
 export {
+  approveAllForm,
   decisionOf,
   linkTo,
   moderationTabs,
   moderationUrl,
+  noReason,
   reasonsOf,
   reasonWords,
   requireModerator,
   saying,
+  snapshotOf,
   stateOf,
 } from './pages/moderation.ts';
 export { isReport, nameCell, wordsBeforeAndAfter } from './pages/names-page.ts';

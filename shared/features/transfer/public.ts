@@ -25,4 +25,4 @@ export {
   VoteRecord,
 } from './record.ts';
 export { Spool } from './spool.ts';
-export { upgradeTable } from './upgrade.ts';
+export { rebuildAll, upgradeTable } from './upgrade.ts';

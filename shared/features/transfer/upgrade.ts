@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { chunks } from '../../base/chunks.ts';
 import type { Item } from '../../base/table/item.ts';
 import { scanItems } from '../../base/table/query.ts';
+import { storage } from '../../base/table/storage.ts';
 import { maxActions, transact, type Write } from '../../base/table/transact.ts';
 import { untilUnlocked } from '../../core/aggregates/lock.ts';
 import { caseKey, entityKey, reviewKey, userKey } from '../../core/keys.ts';
@@ -19,23 +20,28 @@ import { rebuildThings } from '../things/public.ts';
  * names. Moves long texts of reviews to items of their own. Nothing else may write meanwhile.
  * Versions stay, so no consumer of the stream sees a change. Can be stopped anywhere and repeated.
  */
-export async function upgradeTable(onProgress: (items: number) => void = () => {}): Promise<void> {
-  let read = 0;
+export async function upgradeTable(): Promise<void> {
   for await (const { items } of scanItems()) {
     const upgrades = items.map(upgradeOf);
     const single = upgrades.flatMap((writes) => (writes.length === 1 ? writes : []));
     for (const some of chunks(single, maxActions)) await transact(some);
     // A text moves in a transaction of its own.
     for (const writes of upgrades) if (writes.length > 1) await transact(writes);
-    read += items.length;
-    onProgress(read);
   }
   await recountOwners(() => {});
-  // An upgrade that was killed has left its lock.
+  await rebuildAll();
+}
+
+/**
+ * Recomputes totals, rank trees, entries of things, and the queues of names. Waits for another
+ * rebuild, or for the lock of a killed one.
+ */
+export async function rebuildAll(onProgress?: (items: number) => void) {
   await untilUnlocked(console.error);
-  await rebuildTotals(() => {}, { inTransactions: true });
-  await rebuildThings();
+  const rebuilt = await rebuildTotals(onProgress, { inTransactions: storage() !== undefined });
+  const names = await rebuildThings(onProgress);
   await rebuildQueues();
+  return { ...rebuilt, names };
 }
 
 /** Returns the writes that an item needs, if it needs any: two for the text of a review. */

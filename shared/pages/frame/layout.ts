@@ -54,7 +54,14 @@ export interface Page {
   isLast?: boolean;
 }
 
-/** The CSRF token of a form. */
-export function csrfField(csrf: string): Html {
-  return html`<input type="hidden" name="csrf" value="${csrf}">`;
+/** The hidden fields of a form: its CSRF token, and others that have a value. */
+export function csrfField(
+  csrf: string,
+  others: Readonly<Record<string, string | number | undefined>> = {},
+): Html {
+  const fields = Object.entries({ csrf, ...others }).map(
+    ([name, value]) =>
+      value !== undefined && html`<input type="hidden" name="${name}" value="${value}">`,
+  );
+  return html`${fields}`;
 }

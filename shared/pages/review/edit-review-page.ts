@@ -112,8 +112,7 @@ function form(
   return html`<section>
     ${entityLine(review, metadata, { opensTab: true })}
     <form method="post" action="${authUrl()}/review/${id}/edit">
-      ${csrfField(csrf)}
-      <input type="hidden" name="revision" value="${revisionTagOf(review)}">
+      ${csrfField(csrf, { revision: revisionTagOf(review) })}
       ${writtenFields(filled, latest)}
       <p class="soft">In ${nameOfLanguage(language)}, under the licence ${licenseOf(review).id}. Neither can be changed.</p>
       <div class="buttons">

@@ -65,7 +65,7 @@ export function voteLine(review: Review, name: string, mine?: Votes): Html | '' 
   }
   const vote = mine.votes.get(id);
   return html`<form class="votes soft" method="post" action="${voteUrl(id)}">
-      ${csrfField(mine.visitor.csrf)}<input type="hidden" name="return_to" value="${mine.visitor.here}">
+      ${csrfField(mine.visitor.csrf, { return_to: mine.visitor.here })}
       ${!vote && question}
       ${directions.map((choice) => (vote && choice === directionOf(vote) ? chosenChip(review, choice) : button(review, choice, 'chip', name)))}
       ${vote && html`${stateOf(vote)} ${button(review, 'none', 'link', name)}`}

@@ -72,22 +72,21 @@ function reviews(written: readonly OwnReview[]) {
 
 /** All that one form saves: the profile, and which mails to send. */
 function settings({ user, contact }: Account, csrf: string, filled: FormState) {
-  const { return_to } = filled.values;
+  const return_to = filled.values.return_to || undefined;
+  const shown_name = user.has_proposed_name ? undefined : user.display_name;
+  const shown_email = contact.email ?? '';
   return html`<section id="settings">
     <h2>Settings</h2>
     ${user.has_proposed_name && html`<p>You are new here: keep this name or choose another, then save it.</p>`}
     <form method="post" action="${authUrl()}/account">
-      ${csrfField(csrf)}
-      ${return_to && html`<input type="hidden" name="return_to" value="${return_to}">`}
-      ${!user.has_proposed_name && html`<input type="hidden" name="shown_name" value="${user.display_name}">`}
-      <input type="hidden" name="shown_email" value="${contact.email ?? ''}">
+      ${csrfField(csrf, { return_to, shown_name, shown_email })}
       ${field({ ...displayName, label: 'Public name', value: contact.proposed_name ?? user.display_name, filled })}
       ${field({
         name: 'email',
         label: 'Email address',
         hint: 'Shown to applications that you connect, not to other people. It changes nothing about how you sign in.',
         type: 'email',
-        value: contact.email ?? '',
+        value: shown_email,
         maxlength: 254,
         autocomplete: 'email',
         filled,

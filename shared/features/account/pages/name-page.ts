@@ -16,8 +16,7 @@ export function namePage(
       <p>Others see this name beside what you write.</p>
       ${linksForNewcomers()}
       <form method="post" action="${authUrl()}/account">
-        ${csrfField(csrf)}
-        <input type="hidden" name="return_to" value="${return_to}">
+        ${csrfField(csrf, { return_to })}
         ${field({
           ...displayName,
           label: 'Public name',

@@ -23,6 +23,7 @@ import { listNamed, listProposed } from '../../names/public.ts';
 import { recordUrl } from '../../things/public.ts';
 import { listHiddenClaims } from '../hidden-claims.ts';
 import {
+  approveAllForm,
   decisionOf,
   moderationUrl,
   nameOfPerson,
@@ -137,18 +138,12 @@ const onModerator = html`<section>
   </section>`;
 
 /** The form to approve all that waits of an author. Empty where nothing of new authors waits. */
-function approval({ id }: User, { user, csrf }: Visitor): Html | '' {
-  if (Number(process.env.HELD_REVIEWS ?? 0) === 0 || id === user.id) return '';
+function approval(author: User, { user, csrf }: Visitor): Html | '' {
+  if (Number(process.env.HELD_REVIEWS ?? 0) === 0 || author.id === user.id) return '';
   return html`<section>
     <h2>Approve all that waits</h2>
     <p>Reviews, new texts and names of this author become public, at most 20 at a time.</p>
-    <form method="post" action="${moderationUrl(`/users/${id}`)}">
-      ${csrfField(csrf)}
-      <input type="hidden" name="reason" value="other">
-      <input type="hidden" name="note" value="">
-      <input type="hidden" name="until" value="${new Date().toISOString()}">
-      <button class="quiet" name="decision" value="approve_all">Approve all</button>
-    </form>
+    ${approveAllForm(author, csrf, 'quiet', 'Approve all')}
   </section>`;
 }
 
@@ -222,8 +217,7 @@ function allowance(
       author.id === user.id
         ? html`<p>These reviews were your own: another moderator decides on them.</p>`
         : html`<form method="post" action="${moderationUrl(`/users/${author.id}`)}">
-            ${csrfField(csrf)}
-            <input type="hidden" name="decision" value="allow">
+            ${csrfField(csrf, { decision: 'allow' })}
             ${select({
               name: 'entity_id',
               label: 'Entity',

@@ -28,10 +28,12 @@ import {
   linkTo,
   moderationUrl,
   nameOfPerson,
+  noReason,
   reasonOf,
   reasonsOf,
   requireModerator,
   saying,
+  snapshotOf,
   stateOf,
   whyFields,
 } from './moderation.ts';
@@ -196,33 +198,29 @@ function verdict(
     </section>`;
   }
   const action = moderationUrl(`/reviews/${review.id}`);
-  const snapshot = html`${csrfField(csrf)}
-      <input type="hidden" name="version" value="${moderationCase.version}">
-      <input type="hidden" name="edits" value="${review.edits}">
-      ${record?.state === 'waiting' && html`<input type="hidden" name="named" value="${record.version}">`}`;
-  if (isHeld(review)) return approval(action, snapshot, filled, heldReview);
-  if (review.waiting_since !== undefined) {
-    return approval(action, snapshot, filled, waitingEdit);
-  }
+  const fields = (others = {}) => csrfField(csrf, { ...snapshotOf(reviewCase, record), ...others });
+  if (isHeld(review)) return approval(action, fields, filled, heldReview);
+  if (review.waiting_since !== undefined) return approval(action, fields, filled, waitingEdit);
   const isOpen = moderationCase.state === 'open';
   if (review.is_hidden) {
-    return html`${approving(action, snapshot, 'restore', 'Make it public again')}
-      ${isOpen && refusing(action, snapshot, filled, [['uphold', 'Keep it hidden']])}`;
+    return html`${approving(action, fields, 'restore', 'Make it public again')}
+      ${isOpen && refusing(action, fields, filled, [['uphold', 'Keep it hidden']])}`;
   }
   const dismissal = moderationCase.reports > 0 ? 'Dismiss the reports' : 'Leave it public';
-  return html`${isOpen && approving(action, snapshot, 'dismiss', dismissal)}
-    ${refusing(action, snapshot, filled, [['hide', 'Hide the review']])}`;
+  return html`${isOpen && approving(action, fields, 'dismiss', dismissal)}
+    ${refusing(action, fields, filled, [['hide', 'Hide the review']])}`;
 }
 
+/** Makes the hidden fields of a form, with what the moderator has seen. */
+type Fields = (others?: Readonly<Record<string, string>>) => Html;
+
 /** The form of a decision that finds nothing wrong, and so needs no reason. */
-function approving(action: string, snapshot: Html, decision: Verdict, button: string, why = '') {
+function approving(action: string, fields: Fields, decision: Verdict, button: string, why = '') {
   return html`<section>
     <h2>Decide</h2>
     ${why && html`<p>${why}</p>`}
     <form method="post" action="${action}">
-      ${snapshot}
-      <input type="hidden" name="reason" value="other">
-      <input type="hidden" name="note" value="">
+      ${fields(noReason)}
       <button name="decision" value="${decision}"${decision === 'dismiss' && html` class="quiet"`}>${button}</button>
     </form>
   </section>`;
@@ -231,7 +229,7 @@ function approving(action: string, snapshot: Html, decision: Verdict, button: st
 /** The form of decisions against a review or an edit, which need a reason. */
 function refusing(
   action: string,
-  snapshot: Html,
+  fields: Fields,
   filled: FormState,
   buttons: readonly (readonly [Verdict, string])[],
   why = '',
@@ -240,7 +238,7 @@ function refusing(
     <h2>Say why not</h2>
     ${why && html`<p>${why}</p>`}
     <form method="post" action="${action}">
-      ${snapshot}
+      ${fields()}
       ${whyFields(filled)}
       <div class="buttons">
         ${buttons.map(([decision, button]) => html`<button class="danger" name="decision" value="${decision}">${button}</button>`)}
@@ -252,13 +250,13 @@ function refusing(
 /** The forms to decide on a review or an edit of a new author. */
 function approval(
   action: string,
-  snapshot: Html,
+  fields: Fields,
   filled: FormState,
   { what, buttons, effect }: Approval,
 ) {
   const why = `The author is new, so the ${what} waits for you. Only the author and moderators can see it.`;
-  return html`${approving(action, snapshot, 'approve', `Approve the ${what}`, why)}
-    ${refusing(action, snapshot, filled, buttons, effect)}`;
+  return html`${approving(action, fields, 'approve', `Approve the ${what}`, why)}
+    ${refusing(action, fields, filled, buttons, effect)}`;
 }
 
 interface Approval {

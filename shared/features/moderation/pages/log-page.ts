@@ -64,8 +64,7 @@ function changeOf({ id, decision, before, after }: Decision, csrf: string) {
     ${
       decision !== 'decline' &&
       html`<form method="post" action="${moderationUrl('/log')}">
-        ${csrfField(csrf)}
-        <input type="hidden" name="id" value="${id}">
+        ${csrfField(csrf, { id })}
         <button class="quiet">Undo</button>
       </form>`
     }`;

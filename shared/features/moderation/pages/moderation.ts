@@ -2,7 +2,8 @@
 import { html } from 'hono/html';
 import { authUrl } from '../../../base/auth-url.ts';
 import { notFound } from '../../../base/errors.ts';
-import type { Entity } from '../../../core/entity/record.ts';
+import type { Entity, EntityRecord } from '../../../core/entity/record.ts';
+import type { ReviewCase } from '../../../core/report/case-repository.ts';
 import type { Decision } from '../../../core/report/decision.ts';
 import type { Review } from '../../../core/review/review.ts';
 import { type Moderation, type Reason, reasons } from '../../../core/review/verdict.ts';
@@ -10,7 +11,7 @@ import type { User } from '../../../core/user/user.ts';
 import { canModerate } from '../../../core/user/user-type.ts';
 import { select } from '../../../pages/form/choices.ts';
 import { type FormState, field } from '../../../pages/form/fields.ts';
-import type { Html, Visitor } from '../../../pages/frame/layout.ts';
+import { csrfField, type Html, type Visitor } from '../../../pages/frame/layout.ts';
 import { tabs } from '../../../pages/frame/lists.ts';
 import { withQuery } from '../../../pages/frame/own-url.ts';
 import { personLink } from '../../../pages/frame/person.ts';
@@ -141,6 +142,35 @@ export function linkTo(id: string | null, users: ReadonlyMap<string, User>): Htm
   const user = users.get(id ?? '');
   if (!user) return html`<bdi>${nameOfPerson(id, users)}</bdi>`;
   return personLink(user, moderationUrl(`/users/${id}`));
+}
+
+/** Returns the versions that a moderator sees: a decision on anything later is refused. */
+export function snapshotOf(
+  { review, moderationCase }: Pick<ReviewCase, 'review' | 'moderationCase'>,
+  record: EntityRecord | undefined,
+) {
+  return {
+    version: moderationCase.version,
+    edits: review.edits,
+    named: record?.state === 'waiting' ? record.version : undefined,
+  };
+}
+
+/** The hidden fields of a decision by which nothing was wrong. */
+export const noReason = { reason: 'other', note: '' };
+
+/** The form to approve all that waits of an author by now. `look` is the class of its button. */
+export function approveAllForm(
+  author: User,
+  csrf: string,
+  look: 'quiet' | 'link',
+  words: Html | string,
+): Html {
+  const until = new Date().toISOString();
+  return html`<form method="post" action="${moderationUrl(`/users/${author.id}`)}">
+      ${csrfField(csrf, { ...noReason, until })}
+      <button class="${look}" name="decision" value="approve_all">${words}</button>
+    </form>`;
 }
 
 /** Fields for the reason and the note of a decision. `prefix` keeps the ids of two forms apart. */

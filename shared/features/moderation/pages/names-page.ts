@@ -44,13 +44,11 @@ export function proposalEntry(
 ) {
   const { user_id, note, proposed_at } = proposal;
   const changesNothing = isReport(proposal, record);
-  const hidden = { user_id, proposed_at, seen: `${record?.version ?? ''}` };
   return html`<h2>${changesNothing ? 'Reported' : 'Proposed'} ${ageOf(proposed_at)} ago by ${linkTo(user_id, users)}</h2>
     ${saying(note)}
     ${wordsBeforeAndAfter(record, proposal)}
     <form method="post" action="${namesUrl(proposal)}">
-      ${csrfField(csrf)}
-      ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+      ${csrfField(csrf, { user_id, proposed_at, seen: record?.version ?? '' })}
       <div class="buttons">
         ${!changesNothing && html`<button name="decision" value="accept">Accept</button>`}
         <button class="quiet" name="decision" value="decline">${changesNothing ? 'Close the report' : 'Decline'}</button>

@@ -146,9 +146,7 @@ type FormOf = (decision: string, content: Html) => Html;
 /** A form with what the moderator has seen. */
 function form({ entity, record }: Thing, { csrf }: Visitor, decision: string, content: Html) {
   return html`<form method="post" action="${recordUrl(entity)}">
-    ${csrfField(csrf)}
-    <input type="hidden" name="decision" value="${decision}">
-    <input type="hidden" name="seen" value="${record.version ?? ''}">
+    ${csrfField(csrf, { decision, seen: record.version ?? '' })}
     ${content}
   </form>`;
 }

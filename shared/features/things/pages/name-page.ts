@@ -28,8 +28,7 @@ export async function namingPage(
         ${entityLine(entity, metadata, { opensTab: true })}
         ${record && !canModerate(user) && helpOf()}
         <form method="post" action="${namingUrl(entity)}">
-          ${csrfField(csrf)}
-          <input type="hidden" name="seen" value="${record?.version ?? ''}">
+          ${csrfField(csrf, { seen: record?.version ?? '' })}
           ${namingFieldsOf(filled, record)}
           ${record && noteField(filled)}
           <button>${record ? 'Send the correction' : 'Save the name'}</button>

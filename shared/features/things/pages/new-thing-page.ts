@@ -72,8 +72,7 @@ async function formPage(visitor: Visitor, filled: FormState, filledAt?: string):
         ${name === '' && !filled.values.text && html`<p>Search for it first: <a href="${authUrl()}/find">perhaps it is here already</a>.</p>`}
         ${filledAt && html`<p><a rel="nofollow" href="${filledAt}">Fill in what you searched for</a></p>`}
         <form method="post" action="${newThingUrl()}">
-          ${csrfField(visitor.csrf)}
-          <input type="hidden" name="entity_id" value="${entity_id}">
+          ${csrfField(visitor.csrf, { entity_id })}
           ${namesakes.length > 0 && whichOne(namesakes, filled)}
           ${select({
             name: 'entity_type',

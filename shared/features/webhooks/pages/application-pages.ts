@@ -94,8 +94,7 @@ export async function applicationPage(clientId: string, visitor: Visitor): Promi
             uses PKCE instead. All access is revoked, because people have to learn that its name is no longer proven.
           </p>
           <form method="post" action="${url}/secret">
-            ${csrfField(csrf)}
-            <input type="hidden" name="client_type" value="public">
+            ${csrfField(csrf, { client_type: 'public' })}
             ${confirmation('public', 'Delete the secret and revoke all access')}
             <button class="danger">Make public</button>
           </form>
@@ -164,8 +163,7 @@ function noSecret(clientId: string, csrf: string) {
       People are told that its name is not proven.
     </p>
     <form method="post" action="${authUrl()}${applicationPath(clientId)}/secret">
-      ${csrfField(csrf)}
-      <input type="hidden" name="client_type" value="confidential">
+      ${csrfField(csrf, { client_type: 'confidential' })}
       <p>If it has moved to a server, create a secret. Without it, its refresh tokens no longer work.</p>
       <button class="quiet">Create secret</button>
     </form>`;

@@ -105,8 +105,8 @@ export async function webhookPage(
   const stored = await getOwnWebhook(client_id, webhook_id, user.id);
   const webhook = withTypesFor(stored, canModerate(user));
   const path = webhookPath(webhook);
-  const act = (action: string, label: string, more: Html | '' = '') =>
-    actionForm(path, csrf, { action, label, more });
+  const act = (action: string, label: string, others = {}) =>
+    actionForm(path, csrf, { action, ...others }, html`<button class="quiet">${label}</button>`);
   const { state, stuck } = webhook;
   return {
     title: 'Webhook',
@@ -119,7 +119,7 @@ export async function webhookPage(
         ${
           stuck &&
           html`<p>The receiver refuses the message <code>${stuck.id}</code>, and later ones wait.</p>
-          ${act('skip', 'Skip this message', hiddenMessage(stuck.id))}`
+          ${act('skip', 'Skip this message', { message: stuck.id })}`
         }
         ${act('test', 'Send a test')}
         ${state === 'on' && act('pause', 'Pause')}
@@ -137,8 +137,7 @@ export async function webhookPage(
       <section class="end">
         <h2>Delete webhook</h2>
         <form method="post" action="${authUrl()}${path}">
-          ${csrfField(csrf)}
-          <input type="hidden" name="action" value="delete">
+          ${csrfField(csrf, { action: 'delete' })}
           ${confirmation('confirm', 'Delete this webhook. What lies ahead of it is lost')}
           <button class="danger">Delete webhook</button>
         </form>
@@ -146,14 +145,8 @@ export async function webhookPage(
   };
 }
 
-/** A hidden field with the id of a message. */
-const hiddenMessage = (id: string) => html`<input type="hidden" name="message" value="${id}">`;
-
 /** The last requests to the receiver, the newest first. A message can be sent again. */
-function attemptsSection(
-  { attempts, state, resend, test_due }: Webhook,
-  act: (action: string, label: string, more: Html) => Html,
-): Html {
+function attemptsSection({ attempts, state, resend, test_due }: Webhook, act: Act): Html {
   const waiting = test_due
     ? 'A test is sent within a minute.'
     : resend && html`The message <code>${resend.id}</code> is sent again within a minute.`;
@@ -169,7 +162,7 @@ function attemptsSection(
             <h3>${attempt.type}</h3>
             <p class="${attempt.cause ? 'fault' : ''}">${outcomeOf(attempt)}, after ${attempt.milliseconds} ms.</p>
             <p class="soft"><code>${attempt.id}</code>, ${minuteOf(attempt.at)}</p>
-            ${changeIn(attempt.id) && state !== 'new' && act('resend', 'Send again', hiddenMessage(attempt.id))}
+            ${changeIn(attempt.id) && state !== 'new' && act('resend', 'Send again', { message: attempt.id })}
           </li>`,
         )}
       </ul>`
@@ -190,31 +183,27 @@ function confirmationSection(path: string, csrf: string, filled: FormState): Htm
 }
 
 function confirmationForm(path: string, csrf: string, filled: FormState) {
-  return html`<form method="post" action="${authUrl()}${path}">
-    ${csrfField(csrf)}
-    <input type="hidden" name="action" value="confirm">
-    ${field({ name: 'challenge', label: 'Challenge', maxlength: 100, isRequired: true, filled })}
-    <button class="quiet">Confirm address</button>
-  </form>`;
+  const content = html`${field({ name: 'challenge', label: 'Challenge', maxlength: 100, isRequired: true, filled })}
+    <button class="quiet">Confirm address</button>`;
+  return actionForm(path, csrf, { action: 'confirm' }, content);
 }
+
+/** Renders the button of an action, with the hidden fields that it needs. */
+type Act = (action: string, label: string, others?: Readonly<Record<string, string>>) => Html;
 
 function actionForm(
   path: string,
   csrf: string,
-  { action, label, more }: { action: string; label: string; more: Html | '' },
+  hidden: { action: string } & Readonly<Record<string, string>>,
+  content: Html,
 ) {
   return html`<form method="post" action="${authUrl()}${path}">
-    ${csrfField(csrf)}
-    <input type="hidden" name="action" value="${action}">
-    ${more}
-    <button class="quiet">${label}</button>
+    ${csrfField(csrf, hidden)}
+    ${content}
   </form>`;
 }
 
-async function secretSection(
-  webhook: Webhook,
-  act: (action: string, label: string) => Html,
-): Promise<Html> {
+async function secretSection(webhook: Webhook, act: Act): Promise<Html> {
   const [key] = await keysOf('WEBHOOK_KEYS');
   const { previous_secret } = webhook;
   const hasTwo = signingIds(webhook).length > 1;
@@ -259,17 +248,14 @@ function replaySection(webhook: Webhook, path: string, csrf: string): Html {
 }
 
 function replayForm(path: string, csrf: string, filled: FormState) {
-  return html`<form method="post" action="${authUrl()}${path}">
-    ${csrfField(csrf)}
-    <input type="hidden" name="action" value="replay">
-    ${field({
-      name: 'from',
-      label: 'From',
-      hint: 'A time in UTC, such as 2026-01-31 12:00',
-      maxlength: 30,
-      isRequired: true,
-      filled,
-    })}
-    <button class="quiet">Replay</button>
-  </form>`;
+  const content = html`${field({
+    name: 'from',
+    label: 'From',
+    hint: 'A time in UTC, such as 2026-01-31 12:00',
+    maxlength: 30,
+    isRequired: true,
+    filled,
+  })}
+    <button class="quiet">Replay</button>`;
+  return actionForm(path, csrf, { action: 'replay' }, content);
 }

@@ -29,22 +29,6 @@ describe('a value', () => {
     const query = { TableName, KeyConditionExpression, ExpressionAttributeValues };
     expect((await table.send(new QueryCommand(query))).Items).toStrictEqual([stored]);
   });
-
-  test.each([
-    ['a Set', new Set(['a']), /cannot store a Set/],
-    ['a Map', new Map([['a', 1]]), /cannot store a Map/],
-    ['a Date', new Date(0), /cannot store a Date/],
-    ['bytes', new Uint8Array([1]), /cannot store a Uint8Array/],
-    ['a Buffer', Buffer.from('a'), /cannot store a Buffer/],
-    ['a function', () => 1, /cannot store a Function/],
-    ['not a number', Number.NaN, /NaN/],
-  ])('%s is refused by name, at any depth', async (_, value, message) => {
-    for (const Item of [
-      { ...Key, value },
-      { ...Key, list: [{ value }] },
-    ])
-      await expect(table.send(new PutCommand({ TableName, Item }))).rejects.toThrow(message);
-  });
 });
 
 describe('the client', () => {

@@ -17,7 +17,6 @@ test('the client is the SDK without two middlewares, for logging and the user ag
   ]);
   expect(ours.filter((name) => !theirs.includes(name))).toEqual([
     'countUnits',
-    'refuseInstances',
     'nameCaller',
     'countBytes',
   ]);

@@ -1,7 +1,7 @@
 import { runAudit } from '../../../../bin/audit.ts';
-import { rebuild } from '../../../../bin/bulk.ts';
 import { toJson } from '../../../../shared/base/table/item.ts';
 import { SqliteStorage } from '../../../../shared/base/table/sqlite/storage.ts';
+import { rebuildAll } from '../../../../shared/features/transfer/upgrade.ts';
 import { Comparison } from '../../../helpers/differential.ts';
 import { scanTable } from '../../../helpers/items.ts';
 import { isMotoThere } from '../../../helpers/moto.ts';
@@ -56,7 +56,7 @@ onMoto('on another implementation of DynamoDB', () => {
     const before = await exported();
     await enterEmptyTable();
     await importWhole(before);
-    await rebuild();
+    await rebuildAll();
     const after = await exported();
     expect(after).toHaveLength(before.length);
     expect(new Set(after.map(comparable))).toEqual(new Set(before.map(comparable)));

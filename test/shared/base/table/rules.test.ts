@@ -103,6 +103,7 @@ test.each<[string, () => Promise<unknown>]>([
 
 test.each<[string, unknown]>([
   ['a Set', new Set(['x'])],
+  ['a Map', new Map([['x', 1]])],
   ['a Date', new Date()],
   ['bytes', Buffer.from('x')],
   ['a function', () => 1],

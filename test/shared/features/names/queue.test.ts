@@ -1,7 +1,6 @@
 import '../../../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { measureRun } from '../../../../bin/bench/measure.ts';
-import { rebuild } from '../../../../bin/bulk.ts';
 import { toJson } from '../../../../shared/base/table/item.ts';
 import { transact } from '../../../../shared/base/table/transact.ts';
 import { findMetadata } from '../../../../shared/core/entity/metadata.ts';
@@ -14,6 +13,7 @@ import {
 import { setHidden } from '../../../../shared/core/report/decision-repository.ts';
 import { queueEntities, rebuildQueues } from '../../../../shared/features/names/queue.ts';
 import { updateNames } from '../../../../shared/features/names/update.ts';
+import { rebuildAll } from '../../../../shared/features/transfer/upgrade.ts';
 import { stopClock } from '../../../helpers/clock.ts';
 import { silence } from '../../../helpers/console.ts';
 import { readItem, setAttributes } from '../../../helpers/items.ts';
@@ -159,7 +159,7 @@ describe('an entity', () => {
     await setHidden(await ann.publishes({ ...hidden }), true);
     // These records are lost, as those of a bulk import.
     await readStream();
-    await rebuild();
+    await rebuildAll();
     expect([await queueOf(open), await queueOf(hidden)]).toEqual(['DUE#musicdb', undefined]);
   });
 });
