@@ -7,6 +7,10 @@ const minutely: Schedule = { operation: 'beat', runs: 'every minute', table: 'he
 const runs: string[] = [];
 let broken = false;
 
+/** Lets so many milliseconds pass. */
+const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
+const pause = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds));
+
 const sweep = (event: unknown) => {
   if (broken) throw new Error('broken');
   runs.push((event as { time: string }).time.slice(0, 16));
@@ -21,18 +25,18 @@ beforeEach(() => {
 
 test('runs a job at the start, then daily at its time', async () => {
   const clock = followClock([daily], async () => sweep);
-  await jest.advanceTimersByTimeAsync(48 * 3_600_000);
+  await pass(48 * 3_600_000);
   expect(runs).toEqual(['2026-11-20T22:00', '2026-11-21T00:15', '2026-11-22T00:15']);
   await clock.stop();
-  await jest.advanceTimersByTimeAsync(48 * 3_600_000);
+  await pass(48 * 3_600_000);
   expect(runs).toHaveLength(3);
 });
 
 test('runs a job late that was due while the machine slept', async () => {
   const clock = followClock([daily], async () => sweep);
-  await jest.advanceTimersByTimeAsync(0);
+  await pass(0);
   jest.setSystemTime(new Date('2026-11-21T09:00:00Z'));
-  await jest.advanceTimersByTimeAsync(60_000);
+  await pass(60_000);
   expect(runs).toEqual(['2026-11-20T22:00', '2026-11-21T09:01']);
   await clock.stop();
 });
@@ -40,10 +44,10 @@ test('runs a job late that was due while the machine slept', async () => {
 test('retries a failed job a minute later', async () => {
   broken = true;
   const clock = followClock([daily], async () => sweep);
-  await jest.advanceTimersByTimeAsync(60_000);
+  await pass(60_000);
   expect(runs).toEqual([]);
   broken = false;
-  await jest.advanceTimersByTimeAsync(60_000);
+  await pass(60_000);
   expect(runs).toEqual(['2026-11-20T22:02']);
   await clock.stop();
 });
@@ -60,11 +64,11 @@ test('runs other jobs every minute, even while one takes long', async () => {
   const clock = followClock([daily, minutely], load);
   await clock.begun;
   expect(beats).toBe(1);
-  await jest.advanceTimersByTimeAsync(10 * 60_000);
+  await pass(10 * 60_000);
   expect(beats).toBe(11);
   long.resolve();
   await clock.stop();
-  await jest.advanceTimersByTimeAsync(10 * 60_000);
+  await pass(10 * 60_000);
   expect(beats).toBe(11);
 });
 
@@ -78,11 +82,11 @@ describe('a job with looks', () => {
       events.push(look);
       expect(lookEvery).toBe(5);
     });
-    await jest.advanceTimersByTimeAsync(60_000);
+    await pass(60_000);
     expect(events.filter((look) => !look)).toHaveLength(2);
     expect(events.filter((look) => look)).toHaveLength(12);
     await clock.stop();
-    await jest.advanceTimersByTimeAsync(60_000);
+    await pass(60_000);
     expect(events).toHaveLength(14);
   });
 
@@ -92,15 +96,15 @@ describe('a job with looks', () => {
     let most = 0;
     const clock = followClock([looking], async () => async () => {
       most = Math.max(most, ++now);
-      await new Promise((resolve) => setTimeout(resolve, 7_000));
+      await pause(7_000);
       now--;
       left--;
       return { hasMore: left > 0 };
     });
-    await jest.advanceTimersByTimeAsync(21_000);
+    await pass(21_000);
     expect({ left, most }).toEqual({ left: 0, most: 1 });
     const stopping = clock.stop();
-    await jest.advanceTimersByTimeAsync(60_000);
+    await pass(60_000);
     await stopping;
     expect(most).toBe(1);
   });
@@ -108,12 +112,12 @@ describe('a job with looks', () => {
   test('runs at once as often as it has more to do', async () => {
     let runs = 0;
     const clock = followClock([looking], async () => async () => {
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await pause(1_000);
       runs++;
       return { hasMore: runs < 4 };
     });
     // Before the first look.
-    await jest.advanceTimersByTimeAsync(4_500);
+    await pass(4_500);
     expect(runs).toBe(4);
     await clock.stop();
   });
@@ -122,12 +126,12 @@ describe('a job with looks', () => {
     let runs = 0;
     const clock = followClock([looking], async () => async () => {
       runs++;
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await pause(1_000);
       return { hasMore: true };
     });
-    await jest.advanceTimersByTimeAsync(500);
+    await pass(500);
     const stopping = clock.stop();
-    await jest.advanceTimersByTimeAsync(60_000);
+    await pass(60_000);
     await stopping;
     expect(runs).toBe(1);
   });
@@ -138,9 +142,9 @@ describe('a job with looks', () => {
       runs++;
       throw new Error('broken');
     });
-    await jest.advanceTimersByTimeAsync(59_000);
+    await pass(59_000);
     expect(runs).toBe(1);
-    await jest.advanceTimersByTimeAsync(1_000);
+    await pass(1_000);
     expect(runs).toBe(2);
     await clock.stop();
   });
@@ -160,16 +164,16 @@ test('has no further looks of a quiet job until something is written', async () 
     async () => job,
     () => version,
   );
-  await jest.advanceTimersByTimeAsync(10_000);
+  await pass(10_000);
   expect(looked).toBe(3);
   isQuiet = true;
-  await jest.advanceTimersByTimeAsync(20_000);
+  await pass(20_000);
   expect(looked).toBe(4);
   version += 1;
-  await jest.advanceTimersByTimeAsync(20_000);
+  await pass(20_000);
   expect(looked).toBe(5);
   // The run of every minute is no look.
-  await jest.advanceTimersByTimeAsync(10_000);
+  await pass(10_000);
   expect(looked).toBe(6);
   await clock.stop();
 });

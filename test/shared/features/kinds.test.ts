@@ -48,7 +48,7 @@ import {
   revisionRecord,
   sourced,
 } from '../../helpers/transfer.ts';
-import { makeGrant, makeUsers, newWork, signIn, text } from '../../helpers/world.ts';
+import { makeGrant, makeUsers, newWork, signIn, text, whileHeld } from '../../helpers/world.ts';
 
 /** Writes one of every kind of item. Returns all items. */
 async function live() {
@@ -67,9 +67,7 @@ async function live() {
   const bea = { kind: 'user', id: randomUUID(), display_name: 'Bea', created: recordTime } as const;
   await importRecords(sourced([{ ...bea, contact }, reviewRecord(voter.id, { revisions })]));
   await deleteReview(await author.publishesHidden(), author.id);
-  process.env.HELD_REVIEWS = '9';
-  await author.edits(review_id, { text: `${text} More.` });
-  delete process.env.HELD_REVIEWS;
+  await whileHeld(() => author.edits(review_id, { text: `${text} More.` }));
   const { grant } = await makeGrant(author, ['vote']);
   await insertWebhook(grant.client_id, author.id, {
     address: 'https://receiver.example/',

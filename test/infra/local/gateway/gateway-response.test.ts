@@ -44,12 +44,6 @@ describe('the response', () => {
 
   test.each([
     ['throws', () => Promise.reject(new Error('broken'))],
-    [
-      'throws at once',
-      () => {
-        throw new Error('broken');
-      },
-    ],
     ['returns nothing', () => undefined],
     ['returns no status', () => ({ body: '{}' })],
     ['returns an object for a body', () => ({ statusCode: 200, body: {} })],

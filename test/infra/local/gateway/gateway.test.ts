@@ -224,14 +224,6 @@ describe('paths without a route', () => {
     expect(events[0]).toMatchObject({ resource: '/', path: '/', pathParameters: null });
   });
 
-  test('the root of the host redirects to the first page', async () => {
-    const { status, headers } = await fetch(`${origin}/`, { redirect: 'manual' });
-    expect(status).toBe(302);
-    const location = new URL(headers.get('location') ?? '', origin);
-    expect(await fetch(location)).toHaveStatus(200);
-    expect(events[0]?.resource).toBe(location.pathname.replace(/^\/ws/, ''));
-  });
-
   const outside = ['/review', '/wsx/1/review', '/w%73/1/review'];
   test.each(outside)('%s is outside the stage: 404', async (path) => {
     const response = await fetch(origin + path);

@@ -27,6 +27,16 @@ describe('an address that other machines reach', () => {
   test('may be used without one for a demonstration', () => {
     expect(readHost({ host: '0.0.0.0', insecureSignIn: true }).host).toBe('0.0.0.0');
   });
+
+  test('needs one as the public address, of which proxies need to know', () => {
+    const publicUrl = 'https://reviews.example.org';
+    expect(() => readHost({ publicUrl })).toThrow(
+      /^PUBLIC_URL needs an identity provider, .*: set OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SEC/,
+    );
+    expect(() => readHost({ trustedProxies: '10.0.0.5' })).toThrow(
+      'TRUSTED_PROXIES needs PUBLIC_URL, the address of the proxy: set PUBLIC_URL as well',
+    );
+  });
 });
 
 test.each(loopback)('an address of this machine needs no identity provider: %s', (host) => {

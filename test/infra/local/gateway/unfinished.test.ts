@@ -78,22 +78,15 @@ describe('unfinished forms behind a proxy', () => {
     expect(await ask('203.0.113.3')).toHaveStatus(200);
   });
 
-  test.each([
-    ['64 bits', 20, (i: number) => `2001:db8:a:100::${i}`],
-    ['56 bits', 40, (i: number) => `2001:db8:b:1${(i % 4) + 10}::1`],
-    ['48 bits', 80, (i: number) => `2001:db8:c:${1000 + (i % 16) * 256}::1`],
-  ])(
-    'are at most a few times as many for IPv6 networks of %s',
-    async (_, most, addressOf) => {
-      for (let i = 0; i < most; i++) {
-        expect(await ask(addressOf(i))).toHaveStatus(200);
-        await stall(addressOf(i), 1);
-      }
-      expect(await ask(addressOf(0))).toHaveStatus(429);
-      expect(await ask('2001:db8:d::1')).toHaveStatus(200);
-    },
-    30_000,
-  );
+  test('are at most a few times as many for networks of IPv6', async () => {
+    const addressOf = (i: number) => `2001:db8:b:1${(i % 4) + 10}::1`;
+    for (let i = 0; i < 40; i++) {
+      expect(await ask(addressOf(i))).toHaveStatus(200);
+      await stall(addressOf(i), 1);
+    }
+    expect(await ask(addressOf(0))).toHaveStatus(429);
+    expect(await ask('2001:db8:d::1')).toHaveStatus(200);
+  });
 
   test('have no limit from the proxy itself', async () => {
     await stall('127.0.0.1', 25);
@@ -158,6 +151,15 @@ describe('without a proxy', () => {
 
   const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
+  async function expectAnswer(socket: Socket) {
+    expect(`${await once(socket, 'data')}`).toMatch(/^HTTP\/1.1 200 /);
+  }
+
+  function stop({ server }: Awaited<ReturnType<typeof startServer>>) {
+    server.closeAllConnections();
+    server.close();
+  }
+
   test.each([
     ['nothing', ''],
     ['half a head', get.slice(0, 20)],
@@ -181,22 +183,17 @@ describe('without a proxy', () => {
     expect(await text(refused)).toBe('');
     for (const socket of open) socket.destroy();
     await sleep(50);
-    expect(`${await once(await begin(get, own.port), 'data')}`).toMatch(/^HTTP\/1.1 200 /);
-    own.server.closeAllConnections();
-    own.server.close();
+    await expectAnswer(await begin(get, own.port));
+    stop(own);
   });
 
   test('lets any number of connections wait between requests', async () => {
     const own = await startServer(2);
-    for (let i = 0; i < 60; i++) {
-      const socket = await begin(get, own.port);
-      expect(`${await once(socket, 'data')}`).toMatch(/^HTTP\/1.1 200 /);
-    }
+    for (let i = 0; i < 60; i++) await expectAnswer(await begin(get, own.port));
     const [first] = open;
     first?.write(get);
-    expect(`${await once(first as Socket, 'data')}`).toMatch(/^HTTP\/1.1 200 /);
-    own.server.closeAllConnections();
-    own.server.close();
+    await expectAnswer(first as Socket);
+    stop(own);
   });
 
   test('counts answers that the client does not read', async () => {
@@ -207,8 +204,7 @@ describe('without a proxy', () => {
     expect(await text(await begin(get, own.port))).toBe('');
     first?.destroy();
     await sleep(50);
-    expect(`${await once(await begin(get, own.port), 'data')}`).toMatch(/^HTTP\/1.1 200 /);
-    own.server.closeAllConnections();
-    own.server.close();
+    await expectAnswer(await begin(get, own.port));
+    stop(own);
   });
 });

@@ -106,6 +106,13 @@ const application = async () => {
   return { id, client_id: client.client_id, ask: () => insertAuthorizationRequest(question) };
 };
 
+async function hook() {
+  const webhook = await makeWebhook({ url: 'https://127.0.0.1/hook' });
+  const key = webhookKey(webhook.client_id, webhook.slot);
+  await setAttributes(key, { state: 'paused' });
+  return { webhook, key };
+}
+
 /** A scene of what was made before. */
 const on =
   <Made>(make: () => Promise<Made>, guarded: (made: Made) => Guarded) =>
@@ -321,10 +328,7 @@ const rows: Row[] = [
   ],
   [
     'a webhook is deleted that was seen',
-    async () => {
-      const webhook = await makeWebhook({ url: 'https://127.0.0.1/hook' });
-      return [() => deleteWebhook(webhook), webhookKey(webhook.client_id, webhook.slot)];
-    },
+    on(hook, ({ webhook, key }) => [() => deleteWebhook(webhook), key]),
     { id: 'other' },
   ],
   [
@@ -399,12 +403,7 @@ const rows: Row[] = [
   ],
   [
     'a webhook is changed that was read',
-    async () => {
-      const webhook = await makeWebhook({ url: 'https://127.0.0.1/hook' });
-      const key = webhookKey(webhook.client_id, webhook.slot);
-      await setAttributes(key, { state: 'paused' });
-      return [() => continueWebhook(webhook), key];
-    },
+    on(hook, ({ webhook, key }) => [() => continueWebhook(webhook), key]),
     { id: 'other', version: 77 },
   ],
   [
@@ -429,43 +428,31 @@ const rows: Row[] = [
   ],
   [
     'an account is claimed by the address that was read',
-    async () => {
-      const { claim, email } = await makeClaimable();
-      return [claim, addressKey(hashOfAddress(email))];
-    },
+    on(makeClaimable, ({ claim, email }) => [claim, addressKey(hashOfAddress(email))]),
     { user_id: randomUUID(), replaces: 'other' },
   ],
   [
     'an account is claimed that nobody has claimed since',
-    async () => {
-      const { claim, id } = await makeClaimable();
-      return [claim, contactKey(id)];
-    },
+    on(makeClaimable, ({ claim, id }) => [claim, contactKey(id)]),
     { identity: 'other' },
   ],
   [
     'an account is claimed that is not deleted',
-    async () => {
-      const { claim, id } = await makeClaimable();
-      return [claim, userKey(id)];
-    },
+    on(makeClaimable, ({ claim, id }) => [claim, userKey(id)]),
     { deleted_at: later },
   ],
   [
     'an identity is linked instead of the one that was read',
-    async () => {
-      const { id } = await makeClaimable();
-      return [() => linkIdentity(id, { sha256: 'f'.repeat(64) }), contactKey(id)];
-    },
+    on(makeClaimable, ({ id }) => [
+      () => linkIdentity(id, { sha256: 'f'.repeat(64) }),
+      contactKey(id),
+    ]),
     { identity: 'other' },
   ],
   // The last, because its mark stays.
   [
     'a bulk import ends its own mark',
-    async () => {
-      const end = await beginBulk();
-      return [end, bulkImportKey];
-    },
+    on(beginBulk, (end) => [end, bulkImportKey]),
     { id: 'other' },
   ],
 ];

@@ -46,14 +46,19 @@ beforeEach(() => {
   silence('error');
 });
 
-describe('transact', () => {
-  const mock = () => mockClient(DynamoDBDocumentClient);
-  let client: ReturnType<typeof mock>;
+const mock = () => mockClient(DynamoDBDocumentClient);
+let client: ReturnType<typeof mock>;
+
+/** Answers in the place of the database in the tests of this block. */
+function mockDatabase() {
   beforeEach(() => {
     client = mock();
   });
   afterEach(() => client.restore());
+}
 
+describe('transact', () => {
+  mockDatabase();
   const sent = () => client.commandCalls(TransactWriteCommand).map((call) => call.args[0].input);
 
   test.each([
@@ -266,16 +271,6 @@ describe('a transaction with the real client', () => {
     expect(stored.map(({ id }) => id)).toEqual([made.id]);
   });
 
-  test('is retried by us after conflicts', async () => {
-    const author = await makeUser();
-    inject((attempt, send) =>
-      attempt < 4 ? Promise.reject(cancelled('TransactionConflict')) : send(),
-    );
-    const answer = await author.triesToPublish(reviewBody());
-    expect(answer).toHaveStatus(200);
-    expect(sent).toBe(4);
-  });
-
   test('without a response in time is given up despite SDK retries left: 503', async () => {
     const author = await makeUser();
     const time = new AbortController();
@@ -294,17 +289,6 @@ describe('a transaction with the real client', () => {
     expect(milliseconds).toBeGreaterThan(7_000);
     expect(milliseconds).toBeLessThanOrEqual(8_000);
   });
-
-  test('with conflicts only returns 429, and writes nothing', async () => {
-    const author = await makeUser();
-    inject(() => Promise.reject(cancelled('TransactionConflict')));
-    const body = reviewBody();
-    const answer = await author.triesToPublish(body);
-    expect(answer).toHaveStatus(429);
-    expect(answer.body.error).toBe('too_many_requests');
-    expect(answer.headers['retry-after']).toBe('1');
-    expect(await readItem(claimKey(author.id, `${body.entity_id}`))).toBeUndefined();
-  });
 });
 
 describe('batchGet and batchWrite', () => {
@@ -321,55 +305,49 @@ describe('batchGet and batchWrite', () => {
     await batchWrite([]);
   });
 
-  test('retry unprocessed items', async () => {
-    const client = mockClient(DynamoDBDocumentClient);
-    try {
+  describe('with unprocessed items', () => {
+    mockDatabase();
+    const inTable = <Content>(content: Content) => ({ [tableName()]: content });
+
+    test('try them again', async () => {
       const left = names.slice(0, 2);
       client
         .on(BatchGetCommand)
         .resolvesOnce({
-          Responses: { [tableName()]: [{ ...names[2] }] },
-          UnprocessedKeys: { [tableName()]: { Keys: left } },
+          Responses: inTable([{ ...names[2] }]),
+          UnprocessedKeys: inTable({ Keys: left }),
         })
-        .resolvesOnce({ UnprocessedKeys: { [tableName()]: { Keys: left.slice(1) } } })
-        .resolves({ Responses: { [tableName()]: [{ ...names[1] }] } });
+        .resolvesOnce({ UnprocessedKeys: inTable({ Keys: left.slice(1) }) })
+        .resolves({ Responses: inTable([{ ...names[1] }]) });
       const items = await batchGet(names.slice(0, 3), { consistent: true });
       expect([...items.values()]).toEqual([names[2], names[1]]);
-      const reads = client
-        .commandCalls(BatchGetCommand)
-        .map((call) => call.args[0].input.RequestItems?.[tableName()]);
-      expect(reads).toEqual([
-        { Keys: names.slice(0, 3), ConsistentRead: true },
-        { Keys: left, ConsistentRead: true },
-        { Keys: left.slice(1), ConsistentRead: true },
+      const reads = client.commandCalls(BatchGetCommand).map(({ args }) => args[0].input);
+      expect(reads.map(({ RequestItems }) => RequestItems)).toEqual([
+        inTable({ Keys: names.slice(0, 3), ConsistentRead: true }),
+        inTable({ Keys: left, ConsistentRead: true }),
+        inTable({ Keys: left.slice(1), ConsistentRead: true }),
       ]);
 
       const unprocessed = [{ DeleteRequest: { Key: names[0] } }];
       client
         .on(BatchWriteCommand)
-        .resolvesOnce({ UnprocessedItems: { [tableName()]: unprocessed } })
+        .resolvesOnce({ UnprocessedItems: inTable(unprocessed) })
         .resolves({});
       await batchWrite(left.map((item) => ({ delete: item })));
-      const writes = client
-        .commandCalls(BatchWriteCommand)
-        .map((call) => call.args[0].input.RequestItems?.[tableName()]);
-      expect(writes).toEqual([[...unprocessed, { DeleteRequest: { Key: names[1] } }], unprocessed]);
-    } finally {
-      client.restore();
-    }
-  });
+      const writes = client.commandCalls(BatchWriteCommand).map(({ args }) => args[0].input);
+      expect(writes.map(({ RequestItems }) => RequestItems)).toEqual([
+        inTable([...unprocessed, { DeleteRequest: { Key: names[1] } }]),
+        inTable(unprocessed),
+      ]);
+    });
 
-  test('give up in the end: 503', async () => {
-    const client = mockClient(DynamoDBDocumentClient);
-    try {
-      client.on(BatchGetCommand).resolves({ UnprocessedKeys: { [tableName()]: { Keys: [key] } } });
+    test('give up in the end: 503', async () => {
+      client.on(BatchGetCommand).resolves({ UnprocessedKeys: inTable({ Keys: [key] }) });
       await expect(batchGet([key])).rejects.toMatchObject({ name: 'TableBusy' });
       const requests = [{ PutRequest: { Item: key } }];
-      client.on(BatchWriteCommand).resolves({ UnprocessedItems: { [tableName()]: requests } });
+      client.on(BatchWriteCommand).resolves({ UnprocessedItems: inTable(requests) });
       await expect(batchWrite([{ put: key }])).rejects.toMatchObject({ name: 'TableBusy' });
-    } finally {
-      client.restore();
-    }
+    });
   });
 });
 

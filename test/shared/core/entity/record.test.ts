@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type RequestListener } from 'node:http';
 import { collect, queryIndex } from '../../../../shared/base/table/query.ts';
 import { StaleRead, transact } from '../../../../shared/base/table/transact.ts';
+import type { EntityType } from '../../../../shared/core/entity/entity-type.ts';
 import { findMetadata } from '../../../../shared/core/entity/metadata.ts';
 import {
   anonymous,
+  type Entity,
   type EntityRecord,
   type Origin,
   recordIn,
@@ -16,52 +17,38 @@ import { updateNames } from '../../../../shared/features/names/update.ts';
 import { stopClock } from '../../../helpers/clock.ts';
 import { silence } from '../../../helpers/console.ts';
 import { readItem, setAttributes } from '../../../helpers/items.ts';
-import { serve } from '../../../helpers/listen.ts';
-import { emptyQueues, reviewAll } from '../../../helpers/names.ts';
+import {
+  answers,
+  asked,
+  day,
+  json,
+  origin,
+  reviewed as reviewedThings,
+} from '../../../helpers/name-database.ts';
+import { reviewAll } from '../../../helpers/names.ts';
 import { expectSmallItems } from '../../../helpers/sizes.ts';
 import { makeUser } from '../../../helpers/world.ts';
 
-let respond: RequestListener;
-const paths: string[] = [];
-const origin = await serve(
-  createServer((request, response) => {
-    paths.push(`${request.url}`);
-    respond(request, response);
-  }),
-);
 /** Returns how often a database was asked for an entity. */
-const askedFor = ({ entity_id }: Entity) => paths.filter((it) => it.includes(entity_id)).length;
-const answer =
-  (body: unknown): RequestListener =>
-  (_, response) =>
-    response.end(JSON.stringify(body));
+const askedFor = ({ entity_id }: Entity) =>
+  asked.filter(({ url }) => url?.includes(entity_id)).length;
 
-const month = 31 * 86_400_000;
-let years = 0;
-beforeEach(async () => {
-  await emptyQueues();
-  // Years later, so that no run of a test before is still under way.
-  years += 3;
-  stopClock(Date.now() + years * 12 * month);
+const month = 31 * day;
+beforeEach(() => {
   Object.assign(process.env, {
-    MUSICDB_API: `${origin}/{type}/{id}`,
-    MUSICDB_PAGE: 'https://music.example/{type}/{id}',
     BOOKDB_API: `${origin}/{type}/{id}`,
     BOOKDB_PAGE: 'https://books.example/{type}/{id}',
   });
 });
 
-type Entity = Pick<EntityRecord, 'entity_id' | 'entity_type'>;
-const entityOf = (entity_type: EntityRecord['entity_type']): Entity => {
+const entityOf = (entity_type: EntityType): Entity => {
   return { entity_id: randomUUID(), entity_type };
 };
-const ann = await makeUser();
 
 /** Makes an entity that waits for a name. */
-async function reviewed(entity_type: EntityRecord['entity_type']): Promise<Entity> {
-  const entity = entityOf(entity_type);
-  await reviewAll(ann, [entity]);
-  return entity;
+async function reviewed(entity_type: EntityType): Promise<Entity> {
+  const [entity] = await reviewedThings(entity_type);
+  return entity as Entity;
 }
 
 /** Lets databases be asked for what is due, and reads what people see. */
@@ -89,7 +76,7 @@ async function write(
 }
 
 describe('a record from a database', () => {
-  test.each<[string, EntityRecord['entity_type'], object, object]>([
+  test.each<[string, EntityType, object, object]>([
     [
       'an album of several artists',
       'release_group',
@@ -174,14 +161,14 @@ describe('a record from a database', () => {
       { name: 'x'.repeat(200), about: '\u{1f3b7}'.repeat(200) },
     ],
   ])('tells %s apart', async (_, type, body, expected) => {
-    respond = answer(body);
+    answers(json(body));
     const entity = await reviewed(type);
     expect(await find(entity)).toMatchObject(expected);
     await expectSmallItems();
   });
 
   test('is renewed, and has a higher version if people read something else', async () => {
-    respond = answer({ name: 'Blue' });
+    answers(json({ name: 'Blue' }));
     const entity = await reviewed('work');
     const start = Date.now();
     await find(entity);
@@ -194,7 +181,7 @@ describe('a record from a database', () => {
     // It stands at this time in the queue, too.
     const { date } = (await readItem(recordKey(entity))) as { date?: string };
     expect(date).toBe(`${new Date(same?.due_at ?? 0).toISOString()}#${entity.entity_id}`);
-    respond = answer({ name: 'Blue', disambiguation: 'song' });
+    answers(json({ name: 'Blue', disambiguation: 'song' }));
     stopClock(start + 2 * month);
     await find(entity);
     const other = await stored(entity);
@@ -210,7 +197,7 @@ describe('a record that older code stored', () => {
     // As a name was stored before there were records.
     const url = `https://music.example/label/${entity.entity_id}`;
     await setAttributes(recordKey(entity), { name: 'Warp', url, due_at: start + 1_000 });
-    respond = answer({ name: 'Warp', area: { name: 'London' } });
+    answers(json({ name: 'Warp', area: { name: 'London' } }));
     const nothing = { about: null, image: null };
     expect(await find(entity)).toEqual({
       id: entity.entity_id,
@@ -239,7 +226,7 @@ describe('a record by a person', () => {
     ['moderator', {}],
     ['operator', {}],
   ])('a %s with %j is never renewed', async (by, trust) => {
-    respond = answer({ name: 'Of the database' });
+    answers(json({ name: 'Of the database' }));
     const entity = await reviewed('release_group');
     const start = Date.now();
     await find(entity);
@@ -252,7 +239,7 @@ describe('a record by a person', () => {
   });
 
   test('a member gives way to a database that knows the thing, with what it leads to', async () => {
-    respond = (_, response) => response.writeHead(404).end('{}');
+    answers(json({}, 404));
     const entity = await reviewed('release_group');
     const start = Date.now();
     const links = { led_from: [randomUUID()] };
@@ -264,7 +251,7 @@ describe('a record by a person', () => {
     });
     expect(await find(entity)).toMatchObject({ name: 'Of a member' });
     expect(await listed(user_id)).toEqual([recordKey(entity).pk]);
-    respond = answer({ name: 'Of the database' });
+    answers(json({ name: 'Of the database' }));
     stopClock(start + month);
     expect(await find(entity)).toMatchObject({ name: 'Of the database' });
     expect(await stored(entity)).toMatchObject({ origin: 'musicdb', ...links });
@@ -272,7 +259,7 @@ describe('a record by a person', () => {
   });
 
   test('a member without public reviews leaves the queue, and stays in the list of its author', async () => {
-    respond = answer({ name: 'Of the database' });
+    answers(json({ name: 'Of the database' }));
     const entity = entityOf('release_group');
     const record = await write(entity, 'Of a member', 'member', { due_at: Date.now() });
     expect(await find(entity)).toMatchObject({ name: 'Of a member' });
@@ -280,7 +267,7 @@ describe('a record by a person', () => {
     expect([item?.all, item?.due_at]).toEqual([undefined, undefined]);
     expect(await listed(record.user_id)).toEqual([recordKey(entity).pk]);
     // The first review brings it back.
-    await reviewAll(ann, [entity]);
+    await reviewAll(await makeUser(), [entity]);
     expect(await find(entity)).toMatchObject({ name: 'Of the database' });
   });
 
@@ -289,12 +276,12 @@ describe('a record by a person', () => {
     const others = [await reviewed('release_group'), await reviewed('release_group')];
     process.env.MUSICDB_API = `${origin}/{type}?ids={ids}`;
     const all = [entity, ...others];
-    respond = async (_, response) => {
+    answers(async (_, response) => {
       // The person is faster than the database.
       await write(entity, 'Of a person', 'member');
       const found = all.map(({ entity_id: id }) => ({ id, name: 'Of the database' }));
       response.end(JSON.stringify({ found }));
-    };
+    });
     await updateNames();
     expect(askedFor(entity)).toBe(1);
     expect(await stored(entity)).toMatchObject({ name: 'Of a person', origin: 'member' });
@@ -378,7 +365,7 @@ test('a record of newer code is left out, and stays as it is', async () => {
   silence('error');
   const entity = entityOf('work');
   await setAttributes(recordKey(entity), { name: 'New', origin: 'telepathy' });
-  respond = answer({ name: 'Of the database' });
+  answers(json({ name: 'Of the database' }));
   await find(entity);
   expect(await readItem(recordKey(entity))).toMatchObject({ name: 'New', origin: 'telepathy' });
 });

@@ -35,6 +35,13 @@ const withKey = (key: string | string[]) => ({
   'Idempotency-Key': key,
 });
 
+/** The author publishes with a key. */
+const publish = (body: object, key: string | string[]) => author.triesToPublish(body, withKey(key));
+
+/** The reader reports a review with a key. */
+const report = (id: string, key: string, content?: object) =>
+  reader.reports(id, content, withKey(key));
+
 const replayed = ({ headers }: TestResponse) => headers['idempotent-replayed'];
 
 async function reviewsOf(entity_id: unknown) {
@@ -48,11 +55,11 @@ describe('POST /review/ with an Idempotency-Key', () => {
   test('acts once, and repeats the same answer', async () => {
     const key = quoted();
     const body = reviewBody();
-    const first = await author.triesToPublish(body, withKey(key));
+    const first = await publish(body, key);
     expect(first).toHaveStatus(200);
     expect(replayed(first)).toBe(undefined);
     for (let i = 0; i < 2; i++) {
-      const again = await author.triesToPublish(body, withKey(key));
+      const again = await publish(body, key);
       expect(again).toHaveStatus(200);
       expect(replayed(again)).toBe('true');
       expect(again.body).toEqual(first.body);
@@ -63,11 +70,11 @@ describe('POST /review/ with an Idempotency-Key', () => {
   test('treats a key with and without quotes as the same', async () => {
     const key = randomUUID();
     const body = reviewBody();
-    const first = await author.triesToPublish(body, withKey(key));
-    const again = await author.triesToPublish(body, withKey(` "${key}" `));
+    const first = await publish(body, key);
+    const again = await publish(body, ` "${key}" `);
     expect(again.body).toEqual(first.body);
     expect(replayed(again)).toBe('true');
-    const escaped = await author.triesToPublish(reviewBody(), withKey('"a \\"b\\" \\\\ c"'));
+    const escaped = await publish(reviewBody(), '"a \\"b\\" \\\\ c"');
     expect(escaped).toHaveStatus(200);
     expect(replayed(escaped)).toBe(undefined);
   });
@@ -80,27 +87,25 @@ describe('POST /review/ with an Idempotency-Key', () => {
     async (key) => {
       const characters = '1 to 255 visible ASCII characters, best in double quotes';
       const description = `Idempotency-Key must be ${characters}`;
-      expect(await author.triesToPublish(reviewBody(), withKey(key))).toMatchObject(
-        invalid(description),
-      );
+      expect(await publish(reviewBody(), key)).toMatchObject(invalid(description));
     },
   );
 
   test.each(['a', 'a'.repeat(255), `"${'a'.repeat(254)}b"`, "0:!#$%&'*+-./<=>?@[]^_`{|}~"])(
     'accepts the key %j',
     async (key) => {
-      expect(await author.triesToPublish(reviewBody(), withKey(key))).toHaveStatus(200);
+      expect(await publish(reviewBody(), key)).toHaveStatus(200);
     },
   );
 
   test('refuses a key reused for another request: 422', async () => {
     const key = quoted();
     const body = reviewBody();
-    await author.triesToPublish(body, withKey(key));
+    await publish(body, key);
     for (const other of [{ ...body, rating: 5 }, reviewBody()]) {
       const description = expect.stringContaining('choose a new one');
       const refused = { error: 'idempotency_mismatch', description };
-      expect(await author.triesToPublish(other, withKey(key))).toMatchObject({
+      expect(await publish(other, key)).toMatchObject({
         status: 422,
         body: refused,
       });
@@ -109,13 +114,13 @@ describe('POST /review/ with an Idempotency-Key', () => {
     }
     const id = await (await makeUser()).publishes();
     expect(await author.reports(id, {}, withKey(key))).toHaveStatus(422);
-    expect(await reader.reports(id, undefined, withKey(key))).toHaveStatus(200);
+    expect(await report(id, key)).toHaveStatus(200);
   });
 
   test('separates keys by user', async () => {
     const key = quoted();
     const body = reviewBody();
-    const first = await author.triesToPublish(body, withKey(key));
+    const first = await publish(body, key);
     const other = await reader.triesToPublish(body, withKey(key));
     expect(other).toHaveStatus(200);
     expect(replayed(other)).toBe(undefined);
@@ -125,7 +130,7 @@ describe('POST /review/ with an Idempotency-Key', () => {
   test('ignores unknown fields, and defaults sent explicitly', async () => {
     const key = quoted();
     const body = reviewBody();
-    const first = await author.triesToPublish(body, withKey(key));
+    const first = await publish(body, key);
     const again = await author.triesToPublish(
       { colour: 'red', ...body, language: 'en', is_draft: false },
       withKey(key),
@@ -137,24 +142,24 @@ describe('POST /review/ with an Idempotency-Key', () => {
     const key = quoted();
     const body = reviewBody();
     const before = await records();
-    expect(await author.triesToPublish({ ...body, rating: 6 }, withKey(key))).toHaveStatus(400);
+    expect(await publish({ ...body, rating: 6 }, key)).toHaveStatus(400);
     await author.publishes({ entity_id: body.entity_id });
-    expect(await author.triesToPublish(body, withKey(key))).toHaveStatus(400);
+    expect(await publish(body, key)).toHaveStatus(400);
     expect(await records()).toBe(before);
-    expect(await author.triesToPublish(reviewBody(), withKey(key))).toHaveStatus(200);
+    expect(await publish(reviewBody(), key)).toHaveStatus(200);
   });
 
   test('is valid for a day', async () => {
     const start = Date.now();
     const key = quoted();
     const body = reviewBody();
-    const first = await author.triesToPublish(body, withKey(key));
+    const first = await publish(body, key);
     stopClock(start + 86_390_000);
-    expect((await author.triesToPublish(body, withKey(key))).body).toEqual(first.body);
+    expect((await publish(body, key)).body).toEqual(first.body);
     stopClock(start + 86_402_000);
     // The review exists, and the key has expired.
-    expect(await author.triesToPublish(body, withKey(key))).toHaveStatus(400);
-    const next = await author.triesToPublish(reviewBody(), withKey(key));
+    expect(await publish(body, key)).toHaveStatus(400);
+    const next = await publish(reviewBody(), key);
     expect(next).toHaveStatus(200);
     expect(replayed(next)).toBe(undefined);
   });
@@ -162,9 +167,7 @@ describe('POST /review/ with an Idempotency-Key', () => {
   test('creates one review for 50 parallel requests with equal answers', async () => {
     const key = quoted();
     const body = reviewBody();
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, () => author.triesToPublish(body, withKey(key))),
-    );
+    const answers = await Promise.all(Array.from({ length: 50 }, () => publish(body, key)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
     expect(answers.filter((answer) => replayed(answer) === undefined)).toHaveLength(1);
@@ -191,7 +194,7 @@ describe('POST /review/ with an Idempotency-Key', () => {
   test('is allowed for browsers, which may read if an answer is repeated', async () => {
     const allowed = preflightHeaders['Access-Control-Allow-Headers'].split(', ');
     expect(allowed).toContain('Idempotency-Key');
-    const { headers } = await author.triesToPublish(reviewBody(), withKey(quoted()));
+    const { headers } = await publish(reviewBody(), quoted());
     expect(headers['access-control-expose-headers']?.split(', ')).toContain('Idempotent-Replayed');
   });
 });
@@ -200,25 +203,25 @@ describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
   test('repeats its answer if the review has been hidden meanwhile', async () => {
     const key = quoted();
     const id = await author.publishes();
-    const first = await reader.reports(id, { reason: 'An advertisement' }, withKey(key));
+    const first = await report(id, key, { reason: 'An advertisement' });
     expect(first).toHaveStatus(200);
     expect(replayed(first)).toBe(undefined);
     await setHidden(id, true);
-    const again = await reader.reports(id, { reason: 'An advertisement' }, withKey(key));
+    const again = await report(id, key, { reason: 'An advertisement' });
     expect(again).toHaveStatus(200);
     expect(again.body).toEqual(first.body);
     expect(replayed(again)).toBe('true');
-    expect(await reader.reports(id, { reason: 'Something else' }, withKey(key))).toHaveStatus(422);
-    expect(await reader.reports(id, undefined, withKey(quoted()))).toHaveStatus(404);
+    expect(await report(id, key, { reason: 'Something else' })).toHaveStatus(422);
+    expect(await report(id, quoted())).toHaveStatus(404);
   });
 
   test('stores nothing for new keys if the review is already reported', async () => {
     const key = quoted();
     const id = await author.publishes();
-    const first = await reader.reports(id, undefined, withKey(key));
+    const first = await report(id, key);
     const before = await scanTable();
     for (let i = 0; i < 5; i++) {
-      const again = await reader.reports(id, undefined, withKey(quoted()));
+      const again = await report(id, quoted());
       expect(again).toHaveStatus(200);
       expect(again.body).toEqual(first.body);
       expect(replayed(again)).toBeUndefined();
@@ -226,21 +229,17 @@ describe('POST /review/{review_id}/report with an Idempotency-Key', () => {
       expect(again.headers.ratelimit?.split(';t')[0]).toBe(first.headers.ratelimit?.split(';t')[0]);
     }
     expect(await scanTable()).toEqual(before);
-    expect(replayed(await reader.reports(id, undefined, withKey(key)))).toBe('true');
+    expect(replayed(await report(id, key))).toBe('true');
     // A key used for another request is still refused.
-    expect(await reader.reports(id, { reason: 'Something else' }, withKey(key))).toHaveStatus(422);
-    expect(await reader.reports(await author.publishes(), undefined, withKey(key))).toHaveStatus(
-      422,
-    );
+    expect(await report(id, key, { reason: 'Something else' })).toHaveStatus(422);
+    expect(await report(await author.publishes(), key)).toHaveStatus(422);
     expect(await readItem(reportKey(id, reader.id))).toMatchObject({ reason: 'Spam' });
   });
 
   test('files one report for 20 parallel requests with equal answers', async () => {
     const key = quoted();
     const id = await author.publishes();
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () => reader.reports(id, undefined, withKey(key))),
-    );
+    const answers = await Promise.all(Array.from({ length: 20 }, () => report(id, key)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
     expect(answers.filter((answer) => replayed(answer) === undefined)).toHaveLength(1);
     expect(await readItem(reportKey(id, reader.id))).toMatchObject({ reason: 'Spam' });
@@ -277,10 +276,7 @@ describe('when a response of the database is lost', () => {
         const key = quoted();
         const id = await author.publishes();
         const body = reviewBody({ entity_type: 'label', language: 'sw' });
-        const send = () =>
-          kind === 'a report'
-            ? reader.reports(id, undefined, withKey(key))
-            : author.triesToPublish(body, withKey(key));
+        const send = () => (kind === 'a report' ? report(id, key) : publish(body, key));
         const first = await losing(nth, send);
         if (calls < nth) break;
         statuses.push(first.status);
@@ -303,10 +299,10 @@ describe('when a response of the database is lost', () => {
   test('also answers if the stored answer was read before the loss', async () => {
     const key = quoted();
     const body = reviewBody();
-    const first = await author.triesToPublish(body, withKey(key));
+    const first = await publish(body, key);
     // The second command is refused. The third reads the stored answer.
-    expect(await losing(3, () => author.triesToPublish(body, withKey(key)))).toHaveStatus(503);
-    expect((await author.triesToPublish(body, withKey(key))).body).toEqual(first.body);
+    expect(await losing(3, () => publish(body, key))).toHaveStatus(503);
+    expect((await publish(body, key)).body).toEqual(first.body);
   });
 });
 

@@ -1,9 +1,5 @@
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { newDecision } from '../../../../shared/core/report/decision-log.ts';
-
-afterEach(() => {
-  jest.useRealTimers();
-});
 
 /** Makes a decision at each of these moments, and returns the times that are stored. */
 function timesOf(moments: string[]): string[] {

@@ -9,11 +9,20 @@ import { choices } from '../../../helpers/choices.ts';
 import { readItem } from '../../../helpers/items.ts';
 import { expectExact } from '../../../helpers/recount.ts';
 import { beforeTransaction } from '../../../helpers/sends.ts';
-import { makeModerator, makeUser, makeUsers, type Person, text } from '../../../helpers/world.ts';
+import {
+  by,
+  makeModerator,
+  makeUser,
+  makeUsers,
+  operator,
+  type Person,
+  text,
+} from '../../../helpers/world.ts';
 
 const author = await makeUser({ display_name: 'Ann' });
 const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
+const byMia = by(mia);
 
 let editions = 0;
 
@@ -74,12 +83,13 @@ test('a moderator cannot decide on a review they have ever reported', async () =
     await expect(mia.decides(id, verdict)).rejects.toMatchObject(refused);
   }
   const { version = 0 } = (await readItem(caseKey(id))) as { version?: number };
-  const by = { ...why, moderator_id: mia.id };
-  await expect(decideReview(id, 'hide', by, { version, edits: 0 })).rejects.toMatchObject(refused);
+  await expect(decideReview(id, 'hide', byMia, { version, edits: 0 })).rejects.toMatchObject(
+    refused,
+  );
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
   await ben.decides(id, 'hide');
   await expect(mia.decides(id, 'restore')).rejects.toMatchObject(refused);
-  await decideReview(id, 'restore', { ...why, moderator_id: null });
+  await decideReview(id, 'restore', operator);
   // The same holds if both run in parallel.
   for (let i = 0; i < 10; i++) {
     const other = await reported();
@@ -109,8 +119,8 @@ test('of two parallel moderators one decides, and the other learns who', async (
     const file = await readItem(caseKey(id));
     const seen = { version: Number(file?.version), edits: 0 };
     const outcomes = await Promise.allSettled([
-      decideReview(id, 'hide', { ...why, moderator_id: mia.id }, seen),
-      decideReview(id, 'dismiss', { ...why, moderator_id: ben.id }, seen),
+      decideReview(id, 'hide', byMia, seen),
+      decideReview(id, 'dismiss', by(ben), seen),
     ]);
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     const [first] = outcomes;
@@ -140,19 +150,21 @@ test('a decision is refused if the review has changed since it was shown', async
   };
   const again = 'reported again or edited since you opened this page: please look once more';
   const changed = { message: `The review was ${again}` };
-  const by = { ...why, moderator_id: mia.id };
   const first = await seen();
   await report(id);
-  await expect(decideReview(id, 'hide', by, first)).rejects.toMatchObject(changed);
+  await expect(decideReview(id, 'hide', byMia, first)).rejects.toMatchObject(changed);
   const second = await seen();
   await author.edits(id, { text: 'A record that gets worse with every single listen.' });
-  await expect(decideReview(id, 'hide', by, second)).rejects.toMatchObject(changed);
+  await expect(decideReview(id, 'hide', byMia, second)).rejects.toMatchObject(changed);
   const third = await seen();
   // Two clicks make one decision.
-  await Promise.all([decideReview(id, 'hide', by, third), decideReview(id, 'hide', by, third)]);
+  await Promise.all([
+    decideReview(id, 'hide', byMia, third),
+    decideReview(id, 'hide', byMia, third),
+  ]);
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: true });
   expect(await readItem(caseKey(id))).toMatchObject({ round: 1 });
-  const late = decideReview(id, 'hide', { ...by, moderator_id: ben.id }, third);
+  const late = decideReview(id, 'hide', by(ben), third);
   const message = 'Mia has decided on it meanwhile, so nothing was changed';
   await expect(late).rejects.toMatchObject({ message });
 });
@@ -199,12 +211,11 @@ test('only moderators decide, and never on their own reviews', async () => {
   const former = await makeModerator('Ida');
   const blocked = await makeModerator('Bea');
   await setModerator(former.id, false);
-  await decideUser(blocked.id, 'block', { ...why, moderator_id: null });
+  await decideUser(blocked.id, 'block', operator);
   for (const other of [await makeUser(), former, blocked]) {
     await expect(other.decides(id, 'hide')).rejects.toHaveStatus(404);
     const { id: victim } = await makeUser();
-    const by = { ...why, moderator_id: other.id };
-    await expect(decideUser(victim, 'block', by)).rejects.toHaveStatus(404);
+    await expect(decideUser(victim, 'block', by(other))).rejects.toHaveStatus(404);
     expect(await readItem(userKey(victim))).not.toHaveProperty('blocked_at');
   }
   expect(await readItem(reviewKey(id))).toMatchObject({ is_hidden: false });
@@ -213,24 +224,23 @@ test('only moderators decide, and never on their own reviews', async () => {
 test('blocking or unblocking twice makes one decision', async () => {
   const user = await makeUser();
   const { id } = user;
-  const by = { ...why, moderator_id: mia.id };
   const review_id = await user.publishes();
   for (const verdict of ['block', 'unblock'] as const) {
-    const first = await decideUser(id, verdict, by);
+    const first = await decideUser(id, verdict, byMia);
     // Decisions on the account's reviews do not count as decisions on the account.
     await mia.decides(review_id, 'hide');
     await mia.decides(review_id, 'restore');
-    expect(await decideUser(id, verdict, by)).toEqual(first);
+    expect(await decideUser(id, verdict, byMia)).toEqual(first);
     const { decisions } = await listDecisions(20, { userId: id });
     expect(decisions.filter(({ decision }) => decision === verdict)).toHaveLength(1);
     const others = [{ note: 'Another.' }, { reason: 'other' as const }, { moderator_id: ben.id }];
     for (const other of others) {
-      const again = decideUser(id, verdict, { ...by, ...other });
+      const again = decideUser(id, verdict, { ...byMia, ...other });
       await expect(again).rejects.toHaveStatus(400);
     }
   }
   // Blocking again after an unblock is no duplicate.
-  await decideUser(id, 'block', by);
+  await decideUser(id, 'block', byMia);
   expect(await readItem(userKey(id))).toHaveProperty('blocked_at');
 });
 
@@ -268,7 +278,7 @@ test('a blocked author may appeal, and their reviews can be decided', async () =
   const blocked = await makeUser();
   const id = await blocked.publishes();
   await report(id);
-  await decideUser(blocked.id, 'block', { ...why, moderator_id: mia.id });
+  await decideUser(blocked.id, 'block', byMia);
   await mia.decides(id, 'hide');
   await appeal(id, blocked.id, '');
   await ben.decides(id, 'restore');
@@ -277,7 +287,7 @@ test('a blocked author may appeal, and their reviews can be decided', async () =
 
 test('parallel moderators block an account once, and cannot block each other', async () => {
   const { id } = await makeUser();
-  const block = (by: Person, of = id) => decideUser(of, 'block', { ...why, moderator_id: by.id });
+  const block = (moderator: Person, of = id) => decideUser(of, 'block', by(moderator));
   const outcomes = await Promise.allSettled([block(mia), block(ben)]);
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   const log = async () => (await listDecisions(9, { userId: id })).decisions;
@@ -285,8 +295,8 @@ test('parallel moderators block an account once, and cannot block each other', a
   await expect(block(mia, ben.id)).rejects.toMatchObject({
     message: 'A moderator is blocked by the operator of the service alone',
   });
-  await decideUser(id, 'unblock', { ...why, moderator_id: ben.id });
-  await expect(decideUser(id, 'unblock', { ...why, moderator_id: mia.id })).rejects.toMatchObject({
+  await decideUser(id, 'unblock', by(ben));
+  await expect(decideUser(id, 'unblock', byMia)).rejects.toMatchObject({
     message: 'This account is not blocked',
   });
   expect((await log()).map(({ decision }) => decision)).toEqual(['unblock', 'block']);
@@ -299,26 +309,26 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
   const isGone = { ConditionCheck: { Key: userKey('nobody'), was: { pk: undefined } } };
   const reviews = await Promise.all(
     [0, 1, 2, 3, 4, 5].map(async (i) => {
-      const by = authors[i % 3] as Person;
-      return { id: await by.publishes(), by };
+      const author = authors[i % 3] as Person;
+      return { id: await author.publishes(), author };
     }),
   );
   const deeds = {
     report: async () => {
-      const { id, by } = pick(reviews);
+      const { id, author } = pick(reviews);
       const reader = pick(readers);
       const reason = pick(['spam', 'Spam', 'abuse', 'off_topic', 'copyright', 'other', 'Mine']);
-      await insertReport({ id, user_id: by.id }, { user_id: reader.id, reason });
+      await insertReport({ id, user_id: author.id }, { user_id: reader.id, reason });
     },
     decide: () =>
       pick([mia, ben]).decides(pick(reviews).id, pick(['hide', 'dismiss', 'restore', 'uphold'])),
     appeal: async () => {
-      const { id, by } = pick(reviews);
-      await appeal(id, by.id, '');
+      const { id, author } = pick(reviews);
+      await appeal(id, author.id, '');
     },
     edit: async () => {
-      const { id, by } = pick(reviews);
-      await by.edits(id, { text: `${text} Edition ${++editions}.` });
+      const { id, author } = pick(reviews);
+      await author.edits(id, { text: `${text} Edition ${++editions}.` });
     },
     leave: async () => {
       await eraseReport(pick(reviews).id, pick(readers).id, isGone);
@@ -337,8 +347,8 @@ test('parallel reports, decisions, appeals, edits and erasures leave exact numbe
   }
   expect(done).toBeGreaterThan(60);
   await expectExact();
-  for (const { id, by } of reviews) {
-    const log = await listDecisions(1000, { userId: by.id });
+  for (const { id, author } of reviews) {
+    const log = await listDecisions(1000, { userId: author.id });
     const decisions = log.decisions.filter(({ review_id }) => review_id === id);
     const file = await readItem(caseKey(id));
     const { spam, abuse, off_topic, copyright, other } = file as Record<string, number>;

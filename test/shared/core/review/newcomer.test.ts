@@ -10,7 +10,7 @@ import { readItem } from '../../../helpers/items.ts';
 import { expectExact } from '../../../helpers/recount.ts';
 import { enterEmptyTable } from '../../../helpers/table.ts';
 import { exported, importWhole } from '../../../helpers/transfer.ts';
-import { makeModerator, makeUser, type Person, reviewBy, visitor } from '../../../helpers/world.ts';
+import { makeModerator, makeUser, reviewBody, reviewBy, visitor } from '../../../helpers/world.ts';
 
 const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
@@ -19,16 +19,7 @@ beforeEach(() => {
   process.env.HELD_REVIEWS = '2';
 });
 
-async function statusOf(id: string) {
-  return (await visitor.reads(id)).status;
-}
-
-/** Publishes a review and has it approved. */
-async function approved(author: Person) {
-  const id = await author.publishes();
-  await mia.decides(id, 'approve');
-  return id;
-}
+const statusOf = async (id: string) => (await visitor.reads(id)).status;
 
 test('the first reviews of an account are nowhere public and count nowhere', async () => {
   const author = await makeUser();
@@ -56,27 +47,29 @@ test('the first reviews of an account are nowhere public and count nowhere', asy
 
 test('an account waits until so many of its reviews are public', async () => {
   const author = await makeUser();
-  const waiting = [];
-  for (let i = 0; i < 3; i++) waiting.push(await author.publishes({ entity_id: randomUUID() }));
-  expect(await Promise.all(waiting.map(statusOf))).toEqual([404, 404, 404]);
-  await mia.decides(`${waiting[0]}`, 'approve');
-  expect(await statusOf(await author.publishes({ entity_id: randomUUID() }))).toBe(404);
-  await mia.decides(`${waiting[1]}`, 'approve');
-  expect(await statusOf(await author.publishes({ entity_id: randomUUID() }))).toBe(200);
+  const statusOfNext = async () => statusOf(await author.publishes());
+  const first = await author.publishes();
+  const second = await author.publishes();
+  const third = await author.publishes();
+  expect(await Promise.all([first, second, third].map(statusOf))).toEqual([404, 404, 404]);
+  await mia.decides(first, 'approve');
+  expect(await statusOfNext()).toBe(404);
+  await mia.decides(second, 'approve');
+  expect(await statusOfNext()).toBe(200);
   // One is hidden: the account is back at one.
-  await mia.decides(`${waiting[0]}`, 'hide');
-  await mia.decides(`${waiting[1]}`, 'hide');
-  expect(await statusOf(await author.publishes({ entity_id: randomUUID() }))).toBe(404);
+  await mia.decides(first, 'hide');
+  await mia.decides(second, 'hide');
+  expect(await statusOfNext()).toBe(404);
   await expectExact();
 });
 
 test('nobody waits without the option, and moderators never do', async () => {
-  expect(await statusOf(await mia.publishes({ entity_id: randomUUID() }))).toBe(200);
+  expect(await statusOf(await mia.publishes())).toBe(200);
   delete process.env.HELD_REVIEWS;
   const author = await makeUser();
   expect(await statusOf(await author.publishes())).toBe(200);
   process.env.HELD_REVIEWS = '0';
-  expect(await statusOf(await author.publishes({ entity_id: randomUUID() }))).toBe(200);
+  expect(await statusOf(await author.publishes())).toBe(200);
 });
 
 test('an approved review is published at that moment, by a decision that its author reads', async () => {
@@ -84,8 +77,7 @@ test('an approved review is published at that moment, by a decision that its aut
   const author = await makeUser();
   const id = await author.publishes();
   stopClock(Date.parse('2026-11-22T12:00:00.000Z'));
-  const why = { reason: 'other', note: '' } as const;
-  await mia.decides(id, 'approve', why);
+  await mia.decides(id, 'approve', { reason: 'other', note: '' });
   const { body } = await visitor.reads(id);
   expect(body.review).toMatchObject({
     created: 'Fri, 20 Nov 2026 12:00:00 GMT',
@@ -124,7 +116,7 @@ test('a refused review is hidden for a reason, and its author appeals to another
 test('the operator approves and refuses with the commands that show and hide', async () => {
   const author = await makeUser();
   const first = await author.publishes();
-  const second = await author.publishes({ entity_id: randomUUID() });
+  const second = await author.publishes();
   await setHidden(first, false);
   await setHidden(second, true);
   expect(await author.readsOwn(first)).toMatchObject({ moderation: { decision: 'approve' } });
@@ -161,14 +153,7 @@ test('its author deletes a waiting review without a trace, but no refused one', 
   const next = await author.publishes({ entity_id });
   await mia.decides(next, 'hide');
   await author.deletes(next);
-  expect(
-    await author.triesToPublish({
-      entity_id,
-      entity_type: 'work',
-      rating: 1,
-      license_choice: 'CC0 1.0',
-    }),
-  ).toHaveStatus(403);
+  expect(await author.triesToPublish(reviewBody({ entity_id }))).toHaveStatus(403);
   await expectExact();
 });
 
@@ -205,7 +190,7 @@ test('an approval races with an edit and a deletion, and every count stays exact
     ]);
     expect([decided.status, edited.status]).toEqual(['fulfilled', 'fulfilled']);
     expect(await visitor.sees(id)).toMatchObject({ rating: 2, edits: 1 });
-    const other = await author.publishes({ entity_id: randomUUID() });
+    const other = await author.publishes();
     const verdict = i % 2 === 0 ? 'approve' : 'hide';
     const [, deleted] = await Promise.allSettled([
       mia.decides(other, verdict),
@@ -232,7 +217,8 @@ test('of two moderators who decide at once, one does', async () => {
 test('the queue of new authors holds waiting reviews alone', async () => {
   const author = await makeUser();
   const id = await author.publishes();
-  const other = await approved(author);
+  const other = await author.publishes();
+  await mia.decides(other, 'approve');
   const reader = await makeUser();
   await reader.reports(other, {});
   const idsOf = async (kind?: 'held') => {
@@ -245,32 +231,27 @@ test('the queue of new authors holds waiting reviews alone', async () => {
 });
 
 test('a waiting review goes through an export and an import, and is approved there', async () => {
-  const leave = await enterEmptyTable();
-  try {
-    const moderator = await makeModerator('Eve');
-    const author = await makeUser();
-    const id = await author.publishes();
-    const before = await readItem(caseKey(id));
-    const records = await exported();
-    await enterEmptyTable();
-    await importWhole(records);
-    expect(await readItem(caseKey(id))).toEqual(before);
-    expect(await statusOf(id)).toBe(404);
-    await moderator.decides(id, 'approve');
-    expect(await statusOf(id)).toBe(200);
-  } finally {
-    leave();
-  }
+  await enterEmptyTable();
+  const moderator = await makeModerator('Eve');
+  const author = await makeUser();
+  const id = await author.publishes();
+  const before = await readItem(caseKey(id));
+  const records = await exported();
+  await enterEmptyTable();
+  await importWhole(records);
+  expect(await readItem(caseKey(id))).toEqual(before);
+  expect(await statusOf(id)).toBe(404);
+  await moderator.decides(id, 'approve');
+  expect(await statusOf(id)).toBe(200);
 });
 
 test('a review that waits costs at most four write units more, and two small reads', async () => {
   const usageOf = async (held: string) => {
     const author = await makeUser();
     // The first publication of a day makes the counters.
-    await author.publishes({ entity_id: randomUUID() });
+    await author.publishes();
     process.env.HELD_REVIEWS = held;
-    const review = reviewBy(author.id, { entity_id: randomUUID() });
-    return (await metered(() => insertReview(review))).usage;
+    return (await metered(() => insertReview(reviewBy(author.id)))).usage;
   };
   const usual = await usageOf('0');
   const held = await usageOf('5');

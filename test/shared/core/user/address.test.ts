@@ -13,6 +13,8 @@ const ofProvider: Address = {
   email_verified: true,
   sign_in_email: old,
 };
+const nextOfProvider: Address = { ...ofProvider, email: next, sign_in_email: next };
+const unverified: Address = { email: old, email_from: 'provider' };
 const ofPerson: Address = { email: own, email_from: 'person', sign_in_email: old };
 const removed: Address = { email: null, email_from: 'person', sign_in_email: old };
 const none: Address = { email: null, email_from: 'provider' };
@@ -24,23 +26,11 @@ const formerNone: Address = { email: null };
 test.each<[string, Address, string | null | undefined, boolean, Address]>([
   // What the provider says of the address that it gave.
   ['says the same', ofProvider, old, true, ofProvider],
-  [
-    'says another one',
-    ofProvider,
-    next,
-    true,
-    { email: next, email_from: 'provider', email_verified: true, sign_in_email: next },
-  ],
-  ['no longer vouches', ofProvider, old, false, { email: old, email_from: 'provider' }],
+  ['says another one', ofProvider, next, true, nextOfProvider],
+  ['no longer vouches', ofProvider, old, false, unverified],
   ['has removed it', ofProvider, null, false, none],
-  [
-    'has one now',
-    none,
-    next,
-    true,
-    { email: next, email_from: 'provider', email_verified: true, sign_in_email: next },
-  ],
-  ['has one now, unverified', none, next, false, { email: next, email_from: 'provider' }],
+  ['has one now', none, next, true, nextOfProvider],
+  ['has one now, unverified', none, old, false, unverified],
   ['could not be asked', ofProvider, undefined, false, ofProvider],
   // What the person gave stays.
   ['says another one than the person', ofPerson, next, true, { ...ofPerson, sign_in_email: next }],
@@ -60,20 +50,8 @@ test.each<[string, Address, string | null | undefined, boolean, Address]>([
   ],
   ['says one to a person who wants none', removed, old, true, removed],
   // Data of 1.2.0.
-  [
-    'says another one than the verified one before',
-    formerVerified,
-    next,
-    true,
-    { email: next, email_from: 'provider', email_verified: true, sign_in_email: next },
-  ],
-  [
-    'no longer vouches for the one before',
-    formerVerified,
-    old,
-    false,
-    { email: old, email_from: 'provider' },
-  ],
+  ['says another one than the verified one before', formerVerified, next, true, nextOfProvider],
+  ['no longer vouches for the one before', formerVerified, old, false, unverified],
   // The address may be the choice of the person, and stays.
   ['has removed the one before', formerVerified, null, false, { email: old, email_from: 'person' }],
   ['vouches for the one before', formerUnverified, old, true, ofProvider],
@@ -111,9 +89,9 @@ test.each<[string, Address, string | null, Address]>([
 });
 
 test.each<[string, Address, Address]>([
-  ['of the provider', ofProvider, { email: old, email_from: 'provider' }],
+  ['of the provider', ofProvider, unverified],
   ['of the person', ofPerson, { email: own, email_from: 'person' }],
-  ['of 1.2.0, verified', formerVerified, { email: old, email_from: 'provider' }],
+  ['of 1.2.0, verified', formerVerified, unverified],
   ['of 1.2.0, unverified', formerUnverified, { email: old }],
 ])('nobody vouches for an address %s when the identity changes', (_, before, after) => {
   expect(unvouched(before)).toEqual(after);

@@ -15,6 +15,7 @@ import {
 } from '../../../../shared/features/account/identity-repository.ts';
 import { linkIdentity, relink } from '../../../../shared/features/account/link.ts';
 import { moveIdentity, undoMove } from '../../../../shared/features/account/move-identity.ts';
+import { decideUser } from '../../../../shared/features/moderation/account-decisions.ts';
 import { importRecords } from '../../../../shared/features/transfer/import.ts';
 import { stopClock } from '../../../helpers/clock.ts';
 import { readItem, scanTable } from '../../../helpers/items.ts';
@@ -48,7 +49,13 @@ async function member() {
 const contactOf = async (id: string) => ((await findAccount(id)) as Account).contact;
 const identityOf = async (id: string) => `${(await contactOf(id)).identity}`;
 const mailsIn = async () => (await scanTable()).filter(({ sk }) => sk.startsWith('ACCOUNT#'));
+const mailsOf = async (id: string) => (await mailsIn()).filter(({ user_id }) => user_id === id);
 const week = 7 * 86_400_000;
+
+/** Expects that all sessions which had begun by then are over. */
+async function expectSignedOut(id: string, since: number) {
+  expect((await findUser(id))?.signed_out).toBeGreaterThanOrEqual(since);
+}
 
 describe('a move to another identity', () => {
   test('leaves the account to the new one alone, with mails to its address', async () => {
@@ -66,12 +73,12 @@ describe('a move to another identity', () => {
     await makeGrant(new Person(id), ['review']);
     const session = Date.now();
     await moveIdentity(id, next);
-    expect((await findUser(id))?.signed_out).toBeGreaterThanOrEqual(session);
+    await expectSignedOut(id, session);
     expect(await listGrants(id)).toHaveLength(1);
   });
 
   test('tells the earlier address, and nobody without mails', async () => {
-    const { id, old, next, from } = await member();
+    const { id, next } = await member();
     await moveIdentity(id, next);
     expect(await mailsIn()).toEqual([]);
     process.env.MAIL_FROM = 'reviews@example.org';
@@ -80,8 +87,6 @@ describe('a move to another identity', () => {
     expect(await mailsIn()).toMatchObject([
       { kind: 'moved', to: other.old.email, from: other.from },
     ]);
-    expect(old.email).not.toBe(other.old.email);
-    expect(from).not.toBe(other.from);
   });
 
   test('keeps an address that the person wrote', async () => {
@@ -123,9 +128,6 @@ describe('a move to another identity', () => {
 
   test('is not made by a blocked account, whose block would be left behind', async () => {
     const { id, next } = await member();
-    const { decideUser } = await import(
-      '../../../../shared/features/moderation/account-decisions.ts'
-    );
     await decideUser(id, 'block', operator);
     await expect(moveIdentity(id, next)).rejects.toHaveStatus(403);
   });
@@ -134,9 +136,8 @@ describe('a move to another identity', () => {
     const { id, old, next } = await member();
     await relink(issuer, 'https://other.example');
     await moveIdentity(id, next);
-    expect(
-      (await scanTable()).filter(({ sk, user_id }) => sk === 'ADDRESS' && user_id === id),
-    ).toEqual([]);
+    const claims = (await scanTable()).filter(({ sk }) => sk === 'ADDRESS');
+    expect(claims.map(({ user_id }) => user_id)).not.toContain(id);
     const claimer = { ...old, issuer: 'https://other.example', subject: randomUUID() };
     expect((await findOrCreateUser(claimer)).id).not.toBe(id);
   });
@@ -169,7 +170,7 @@ describe('the undoing of a move', () => {
     expect(await undoMove(id, from)).toBe('undone');
     expect((await findOrCreateUser(old)).id).toBe(id);
     expect((await findOrCreateUser(next)).id).not.toBe(id);
-    expect((await findUser(id))?.signed_out).toBeGreaterThanOrEqual(session);
+    await expectSignedOut(id, session);
     expect(await listGrants(id)).toEqual([]);
     const account = (await findAccount(id)) as Account;
     expect(addressFor(account, 'news')).toBe(old.email);
@@ -221,49 +222,41 @@ describe('the undoing of a move', () => {
     const { id, next, from } = await member();
     await moveIdentity(id, next);
     await undoMove(id, from);
-    const told = (await mailsIn()).filter(({ user_id }) => user_id === id);
-    expect(told).toContainEqual(expect.objectContaining({ kind: 'move-undone', to: next.email }));
+    const mail = expect.objectContaining({ kind: 'move-undone', to: next.email });
+    expect(await mailsOf(id)).toContainEqual(mail);
   });
 });
 
 describe('a process that dies after its transaction', () => {
-  /** Lets the first transaction through, and nothing after it. */
-  function dies() {
+  /** Lets the first transaction through, and nothing after it. The sessions must be over. */
+  async function dies(id: string, act: () => Promise<unknown>) {
+    const session = Date.now();
     let isOver = false;
-    return beforeSend(({ input }) => {
+    const spy = beforeSend(({ input }) => {
       if (isOver) throw new Error('died');
       if (input.TransactItems) isOver = true;
     });
+    await expect(act()).rejects.toThrow('died');
+    spy.mockRestore();
+    await expectSignedOut(id, session);
   }
 
   test('has moved the account, and ended its sessions', async () => {
     const { id, next } = await member();
-    const session = Date.now();
-    const death = dies();
-    await expect(moveIdentity(id, next)).rejects.toThrow('died');
-    death.mockRestore();
-    expect((await findUser(id))?.signed_out).toBeGreaterThanOrEqual(session);
+    await dies(id, () => moveIdentity(id, next));
   });
 
   test('has undone the move, and ended sessions and grants', async () => {
     const { id, next, from } = await member();
     await moveIdentity(id, next);
     await makeGrant(new Person(id), ['user']);
-    const session = Date.now();
-    const death = dies();
-    await expect(undoMove(id, from)).rejects.toThrow('died');
-    death.mockRestore();
-    expect((await findUser(id))?.signed_out).toBeGreaterThanOrEqual(session);
+    await dies(id, () => undoMove(id, from));
     expect(await listGrants(id)).toEqual([]);
   });
 
   test('has linked another identity, and ended sessions', async () => {
     const { id, next } = await member();
-    const session = Date.now();
-    const death = dies();
-    await expect(linkIdentity(id, { issuer, subject: next.subject })).rejects.toThrow('died');
-    death.mockRestore();
-    expect((await findUser(id))?.signed_out).toBeGreaterThanOrEqual(session);
+    await dies(id, () => linkIdentity(id, { issuer, subject: next.subject }));
   });
 });
 
@@ -278,15 +271,6 @@ describe('at once', () => {
     await expect(findOrCreateUser(old)).rejects.toBeInstanceOf(FormerIdentity);
   });
 
-  test('a sign-in that read the account before its move begins no session that outlives it', async () => {
-    const { id, old, next } = await member();
-    const looked = Date.now();
-    await moveIdentity(id, next);
-    // Its session counts from the moment before the first read.
-    expect((await findUser(id))?.signed_out).toBeGreaterThanOrEqual(looked);
-    await expect(findOrCreateUser(old)).rejects.toBeInstanceOf(FormerIdentity);
-  });
-
   test('sessions that began while the move was written end as well', async () => {
     const { id, next } = await member();
     let looked = 0;
@@ -295,7 +279,7 @@ describe('at once', () => {
       looked = Date.now();
     });
     await moveIdentity(id, next);
-    expect((await findUser(id))?.signed_out).toBeGreaterThanOrEqual(looked);
+    await expectSignedOut(id, looked);
   });
 
   test('a sign-in whose address follows does not write over a move', async () => {
@@ -373,8 +357,7 @@ test('the operator moves an account, tells the earlier address, and can look bef
   const { after } = await linkIdentity(id, { issuer, subject }, { tells: true });
   expect(after).toBe(look.after);
   expect((await findOrCreateUser(next)).id).toBe(id);
-  const told = (await mailsIn()).filter(({ user_id }) => user_id === id);
-  expect(told).toMatchObject([{ kind: 'moved-by-operator', to: old.email }]);
+  expect(await mailsOf(id)).toMatchObject([{ kind: 'moved-by-operator', to: old.email }]);
   // There is no undoing for an address that somebody else may hold by now.
   expect(await undoMove(id, from)).toBe('over');
   expect(await readItem(contactKey(id))).toMatchObject({ email: next.email, email_verified: true });

@@ -32,17 +32,19 @@ const kindsOf = async (review: string) => (await changesOf(review)).map(({ kind 
 test('the log knows the kind of each change', async () => {
   const [ann, ben] = await makeUsers(2);
   const id = await ann.publishes();
-  expect(await kindsOf(id)).toEqual(['published']);
-  await ben.votes(id);
-  expect(await kindsOf(id)).toEqual(['published', 'voted']);
-  await ann.edits(id, { rating: 1 });
-  expect((await kindsOf(id)).slice(2)).toEqual(['edited']);
-  await setHidden(id, true);
-  expect((await kindsOf(id)).slice(3)).toEqual(['removed']);
-  await setHidden(id, false);
-  expect((await kindsOf(id)).slice(4)).toEqual(['published']);
-  await ann.deletes(id);
-  expect((await kindsOf(id)).slice(5)).toEqual(['removed']);
+  const deeds = [
+    () => ben.votes(id),
+    () => ann.edits(id, { rating: 1 }),
+    () => setHidden(id, true),
+    () => setHidden(id, false),
+    () => ann.deletes(id),
+  ];
+  for (const deed of deeds) {
+    await applyStream();
+    await deed();
+  }
+  const kinds = ['published', 'voted', 'edited', 'removed', 'published', 'removed'];
+  expect(await kindsOf(id)).toEqual(kinds);
 });
 
 test('the log knows the entity and the author, also of a deleted review', async () => {
@@ -55,15 +57,6 @@ test('the log knows the entity and the author, also of a deleted review', async 
     { kind: 'published', entity_id, user_id: ann.id },
     { kind: 'removed', entity_id, user_id: ann.id },
   ]);
-});
-
-test('a draft is not logged before its publication', async () => {
-  const ann = await makeUser();
-  const id = await ann.publishes({ is_draft: true });
-  await ann.edits(id, { rating: 2 });
-  expect(await kindsOf(id)).toEqual([]);
-  await ann.edits(id, { is_draft: false });
-  expect(await kindsOf(id)).toEqual(['published']);
 });
 
 test('a batch has each kind of change of a review once, in their order', async () => {

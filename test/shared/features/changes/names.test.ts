@@ -13,13 +13,7 @@ import { ask, position } from '../../../helpers/list-changes.ts';
 import { nameEntities } from '../../../helpers/names.ts';
 import { correct, reviewNew } from '../../../helpers/names-by-people.ts';
 import { applyStream } from '../../../helpers/stream.ts';
-import {
-  beginWebhook,
-  forgetWebhooks,
-  run,
-  startReceiver,
-  subscribe,
-} from '../../../helpers/webhooks.ts';
+import { forgetWebhooks, run, subscribe } from '../../../helpers/webhooks.ts';
 import { makeUser, newWork } from '../../../helpers/world.ts';
 
 afterEach(forgetWebhooks);
@@ -150,10 +144,10 @@ describe('a thing that is removed, brought back and joined', () => {
   };
 
   test('is told to mirrors and receivers, without the name that was taken down', async () => {
-    const receiver = await startReceiver();
     const thing = await add('Cheap watches');
     const other = await add('The other');
-    await beginWebhook(receiver, { types: ['entity.edited'], entity_id: thing.entity_id });
+    const wanted = { types: ['entity.edited' as const], entity_id: thing.entity_id };
+    const { receiver } = await subscribe(wanted);
     const steps: [() => Promise<unknown>, object][] = [
       [() => removeThing(thing, { by }), { entity: null, state: 'removed', leads_to: null }],
       [() => returnThing(thing, { by }), { entity: { name: 'Cheap watches' }, state: 'public' }],
@@ -197,19 +191,17 @@ describe('a thing that is removed, brought back and joined', () => {
 
 describe('a webhook', () => {
   test('tells names only if its owner chose them, of one entity if its owner wants', async () => {
-    const [usual, names, other, one] = await Promise.all([1, 2, 3, 4].map(() => startReceiver()));
     const entity = await reviewNew(ann, { name: 'Bleu' });
-    await beginWebhook(usual as never);
-    await beginWebhook(names as never, { types: ['entity.edited'] });
     const types = ['entity.edited' as const];
-    await beginWebhook(other as never, { types, entity_id: randomUUID() });
-    await beginWebhook(one as never, { types, entity_id: entity.entity_id });
+    const usual = await subscribe();
+    const names = await subscribe({ types });
+    const other = await subscribe({ types, entity_id: randomUUID() });
+    const one = await subscribe({ types, entity_id: entity.entity_id });
     await correct(ann, entity, { name: 'Blue' });
     await run();
-    expect(usual?.take()).toEqual([]);
-    expect(other?.take()).toEqual([]);
-    for (const receiver of [names, one]) {
-      expect(receiver?.messages.map(({ type, data }) => ({ type, data }))).toEqual([
+    expect([usual.receiver.take(), other.receiver.take()]).toEqual([[], []]);
+    for (const { receiver } of [names, one]) {
+      expect(receiver.messages.map(({ type, data }) => ({ type, data }))).toEqual([
         {
           type: 'entity.edited',
           data: {
@@ -221,7 +213,7 @@ describe('a webhook', () => {
           },
         },
       ]);
-      expect(receiver?.messages[0]?.headers['webhook-id']).toMatch(
+      expect(receiver.messages[0]?.headers['webhook-id']).toMatch(
         new RegExp(`^ent_work_${entity.entity_id}_\\d+$`),
       );
     }

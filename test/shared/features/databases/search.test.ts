@@ -1,6 +1,5 @@
 import '../../../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { measureRun } from '../../../../bin/bench/measure.ts';
 import type { Key } from '../../../../shared/base/table/item.ts';
 import { findMetadata } from '../../../../shared/core/entity/metadata.ts';
@@ -9,42 +8,22 @@ import { metadataKey } from '../../../../shared/core/keys.ts';
 import { searchPaceKey } from '../../../../shared/features/databases/kinds.ts';
 import { searchEntities } from '../../../../shared/features/databases/search.ts';
 import { updateNames } from '../../../../shared/features/names/update.ts';
-import { restore, stopClock } from '../../../helpers/clock.ts';
+import { restore } from '../../../helpers/clock.ts';
 import { silence } from '../../../helpers/console.ts';
 import { readItem, scanTable, setAttributes } from '../../../helpers/items.ts';
-import { serve } from '../../../helpers/listen.ts';
+import { answers, asked, later, origin, type Respond } from '../../../helpers/name-database.ts';
 import { reviewAll } from '../../../helpers/names.ts';
 import { afterSend } from '../../../helpers/sends.ts';
 import { makeUser } from '../../../helpers/world.ts';
-
-type Respond = (request: IncomingMessage, response: ServerResponse) => void;
-
-const asked: IncomingMessage[] = [];
-let respond: Respond;
-const origin = await serve(
-  createServer((request, response) => {
-    asked.push(request);
-    respond(request, response);
-  }),
-);
 
 const found =
   (...matches: object[]): Respond =>
   (_, response) =>
     response.end(JSON.stringify({ created: 'now', count: 1, 'release-groups': matches }));
 
-const start = Date.now();
-let tests = 0;
-
 beforeEach(() => {
-  silence('warn');
-  asked.length = 0;
-  respond = found();
+  answers(found());
   process.env.MUSICDB_SEARCH = `${origin}/ws/2/{type}?fmt=json&query={name}`;
-  process.env.MUSICDB_PAGE = 'https://music.example/{type}/{id}';
-  // A day later, so that no test waits for the turn of another.
-  tests += 1;
-  stopClock(start + tests * 86_400_000);
 });
 
 /** An update that takes a place. */
@@ -53,8 +32,6 @@ interface Taken {
   UpdateExpression?: string;
   ExpressionAttributeValues?: Record<string, unknown>;
 }
-
-const later = (milliseconds: number) => stopClock(Date.now() + milliseconds);
 
 describe('a search by name', () => {
   test('asks the configured address alone, with our user agent', async () => {
@@ -70,19 +47,21 @@ describe('a search by name', () => {
   test('tells matches of one name apart as MusicBrainz does', async () => {
     const one = randomUUID();
     const two = randomUUID();
-    respond = found(
-      {
-        id: one.toUpperCase(),
-        score: 100,
-        title: 'Abbey\u202e Road',
-        'first-release-date': '1969-09-26',
-        'artist-credit': [{ name: 'The Beatles' }, { name: 'Billy Preston' }],
-        disambiguation: '2019\u0000 mix',
-      },
-      { id: two, name: 'Abbey Road', disambiguation: 5, 'artist-credit': null },
-      { id: two, name: 'Repeated' },
-      { id: 'no-id', name: 'Lost' },
-      { id: randomUUID(), name: ' ' },
+    answers(
+      found(
+        {
+          id: one.toUpperCase(),
+          score: 100,
+          title: 'Abbey\u202e Road',
+          'first-release-date': '1969-09-26',
+          'artist-credit': [{ name: 'The Beatles' }, { name: 'Billy Preston' }],
+          disambiguation: '2019\u0000 mix',
+        },
+        { id: two, name: 'Abbey Road', disambiguation: 5, 'artist-credit': null },
+        { id: two, name: 'Repeated' },
+        { id: 'no-id', name: 'Lost' },
+        { id: randomUUID(), name: ' ' },
+      ),
     );
     expect(await searchEntities('release_group', 'abbey road')).toEqual([
       {
@@ -98,14 +77,14 @@ describe('a search by name', () => {
 
   test('has ten matches at most, with short texts', async () => {
     const long = { name: '\u{1f3b7}'.repeat(400), disambiguation: 'x'.repeat(5_000) };
-    respond = found(...Array.from({ length: 20 }, () => ({ id: randomUUID(), ...long })));
+    answers(found(...Array.from({ length: 20 }, () => ({ id: randomUUID(), ...long }))));
     const matches = await searchEntities('artist', 'sax');
     expect(matches).toHaveLength(10);
     expect(matches[0]).toMatchObject({ name: '\u{1f3b7}'.repeat(200), about: 'x'.repeat(200) });
   });
 
   test('is answered from the table for an hour, for half a unit', async () => {
-    respond = found({ id: randomUUID(), name: 'Blue' });
+    answers(found({ id: randomUUID(), name: 'Blue' }));
     const first = await searchEntities('work', 'blue');
     later(3_590_000);
     const again = await measureRun(() => searchEntities('work', 'blue'));
@@ -121,7 +100,7 @@ describe('a search by name', () => {
     const other = randomUUID();
     const url = 'https://music.example/event/kept';
     await keepRecords([{ entity_id: known, entity_type: 'event', name: 'Kept', url }]);
-    respond = found({ id: known, name: 'Found' }, { id: other, name: 'Other' });
+    answers(found({ id: known, name: 'Found' }, { id: other, name: 'Other' }));
     const before = new Set((await scanTable()).map(({ pk }) => pk));
     await searchEntities('event', 'kept');
     const written = (await scanTable()).filter(({ pk }) => !before.has(pk));
@@ -149,11 +128,11 @@ describe('a search by name', () => {
       (_, response) => response.end(`{"found":[],"x":"${'x'.repeat(300_000)}"}`),
     ],
   ])('is away if the database %s, and is not kept', async (_, failing) => {
-    respond = failing;
+    answers(failing);
     expect(await searchEntities('place', 'stage')).toBe('away');
     expect(asked).toHaveLength(1);
     later(1_000);
-    respond = found();
+    answers(found());
     expect(await searchEntities('place', 'stage')).toEqual([]);
   });
 
@@ -210,11 +189,11 @@ describe('a database with an interval', () => {
     places.length = 0;
     process.env.BOOKDB_SEARCH = process.env.MUSICDB_SEARCH;
     process.env.BOOKDB_PAGE = 'https://books.example/{type}/{id}';
-    respond = (request, response) => {
+    answers((request, response) => {
       times.push(Date.now());
       if (request.url?.startsWith('/name/')) response.end('{"name":"Blue"}');
       else found()(request, response);
-    };
+    });
   });
 
   test('gives ten people at once ten answers, at its pace', async () => {

@@ -3,10 +3,6 @@ import { findOrCreateUser } from '../../../../shared/features/account/identity-r
 import { mayJoin, readMembers } from '../../../../shared/features/members/members.ts';
 import { readItem } from '../../../helpers/items.ts';
 
-afterEach(() => {
-  delete process.env.MEMBERS;
-});
-
 const verified = (email: string) => ({ email, email_verified: true });
 
 test.each([

@@ -32,10 +32,8 @@ import {
 import { decideUser } from '../../../../shared/features/moderation/account-decisions.ts';
 import { undoAll } from '../../../../shared/features/moderation/undo-all.ts';
 import { proposalKey } from '../../../../shared/features/names/kinds.ts';
-import { confirmName } from '../../../../shared/features/names/record-decisions.ts';
 import { importRecords } from '../../../../shared/features/transfer/import.ts';
 import { stopClock } from '../../../helpers/clock.ts';
-import { silence } from '../../../helpers/console.ts';
 import { readItem, scanTable, setAttributes } from '../../../helpers/items.ts';
 import { correct, nameNew, reviewNew } from '../../../helpers/names-by-people.ts';
 import { expectExact } from '../../../helpers/recount.ts';
@@ -43,19 +41,20 @@ import { beforeSend } from '../../../helpers/sends.ts';
 import { applyStream } from '../../../helpers/stream.ts';
 import { exported, sourced } from '../../../helpers/transfer.ts';
 import {
+  by,
   makeModerator,
   makeUser,
   makeUsers,
   newWork,
   type Person,
   signIn,
+  whileHeld,
 } from '../../../helpers/world.ts';
 
 const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
-const why = { reason: 'spam', note: 'A shop.' } as const;
-const byMia = { ...why, moderator_id: mia.id };
-const byBen = { ...why, moderator_id: ben.id };
+const byMia = by(mia);
+const byBen = by(ben);
 
 async function written(count: number) {
   const author = await makeUser();
@@ -107,33 +106,30 @@ test('one decision blocks the account, and the background hides each public revi
 test.each([
   ['too', []],
   ['after a block too', ['block']],
-] as const)(
-  'reviews that wait for a moderator are hidden %s, and wait no more',
-  async (_, before) => {
-    process.env.HELD_REVIEWS = '5';
-    const { author, ids } = await written(3);
-    delete process.env.HELD_REVIEWS;
-    for (const verdict of before) await decideUser(author.id, verdict, byBen);
-    const decision = await decideUser(author.id, 'hide_all', byMia);
-    await applyStream();
-    for (const id of ids) {
-      expect(await readItem(reviewKey(id))).toMatchObject({
-        is_hidden: true,
-        moderation: { decision: 'hide' },
-      });
-      expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
-    }
-    expect((await logOf(author)).map(({ decision }) => decision)).toEqual([
-      ...Array(3).fill('hide'),
-      'hide_all',
-      ...before,
-    ]);
-    // The same form sent twice, and another moderator.
-    expect(await decideUser(author.id, 'hide_all', byMia)).toEqual(decision);
-    await expect(decideUser(author.id, 'hide_all', byBen)).rejects.toHaveStatus(400);
-    await expectExact();
-  },
-);
+] as const)('reviews that wait are hidden %s, and wait no more', async (_, before) => {
+  const { author, ids } = await whileHeld(() => written(3));
+  const open = await author.publishes();
+  const [block] = await Promise.all(before.map((verdict) => decideUser(author.id, verdict, byBen)));
+  const hiding = await decideUser(author.id, 'hide_all', byMia);
+  await applyStream();
+  for (const id of ids) {
+    expect(await readItem(reviewKey(id))).toMatchObject({
+      is_hidden: true,
+      moderation: { decision: 'hide' },
+    });
+    expect(await readItem(caseKey(id))).toMatchObject({ state: 'closed' });
+  }
+  expect(await isHidden(open)).toBe(true);
+  const { decided_at: blocked_at } = block ?? hiding;
+  expect(await readItem(userKey(author.id))).toMatchObject({ blocked_at });
+  expect((await logOf(author)).map(({ decision }) => decision)).toEqual([
+    ...Array(4).fill('hide'),
+    'hide_all',
+    ...before,
+  ]);
+  await expect(decideUser(author.id, 'hide_all', byBen)).rejects.toHaveStatus(400);
+  await expectExact();
+});
 
 test('votes are withdrawn for good, and the decision counts them', async () => {
   const { author, ids } = await written(2);
@@ -226,37 +222,6 @@ test('publications that race with the decision are hidden or refused', async () 
   }
 });
 
-test('it ends after crashes, beside votes, and although the moderator has left', async () => {
-  const { author, ids } = await written(12);
-  const former = await makeModerator('Ida');
-  await decideUser(author.id, 'hide_all', { ...why, moderator_id: former.id });
-  await setAttributes(userKey(former.id), { is_moderator: false });
-  silence('error');
-  let sends = 0;
-  const spy = beforeSend(() => {
-    if (++sends % 17 === 0) throw new Error('down');
-  });
-  const voters = await makeUsers(5);
-  const votes = voters.map((voter) => voter.votes(`${ids[11]}`).catch(() => {}));
-  let crashes = 0;
-  for (let isDone = false; !isDone; ) {
-    isDone = await undoAll(author.id).then(
-      () => true,
-      () => {
-        crashes++;
-        return false;
-      },
-    );
-  }
-  await Promise.all(votes);
-  spy.mockRestore();
-  expect(crashes).toBeGreaterThan(1);
-  expect(await hiddenOf(ids)).toEqual(ids.map(() => true));
-  expect((await logOf(author)).filter(({ decision }) => decision === 'hide')).toHaveLength(12);
-  expect(await readItem(userKey(author.id))).not.toHaveProperty('hiding');
-  await expectExact();
-});
-
 test('what others decided since, or the moderator may not decide on, stays public', async () => {
   const { author, ids } = await written(4);
   const [reported, dismissed, restored, plain] = ids as [string, string, string, string];
@@ -298,21 +263,11 @@ test('unblocking ends it, and a moderator is hidden by the operator alone', asyn
 
   const own = await ben.publishes();
   await expect(decideUser(ben.id, 'hide_all', byMia)).rejects.toHaveStatus(400);
-  const stranger = { ...why, moderator_id: (await makeUser()).id };
+  const stranger = by(await makeUser());
   await expect(decideUser(author.id, 'hide_all', stranger)).rejects.toHaveStatus(404);
   await applyStream();
   expect(await isHidden(own)).toBe(false);
   await expectExact();
-});
-
-test('a blocked account can have its reviews hidden, once', async () => {
-  const { author, ids } = await written(2);
-  const { decided_at } = await decideUser(author.id, 'block', byMia);
-  await decideUser(author.id, 'hide_all', byBen);
-  await applyStream();
-  expect(await hiddenOf(ids)).toEqual([true, true]);
-  expect(await readItem(userKey(author.id))).toMatchObject({ blocked_at: decided_at });
-  await expect(decideUser(author.id, 'hide_all', byMia)).rejects.toHaveStatus(400);
 });
 
 test('an account deleted meanwhile leaves its public reviews as hidden ones', async () => {
@@ -373,9 +328,7 @@ describe('bringing everything back', () => {
 
   test('undoes all but votes in one go, however often it is stopped', async () => {
     const { author, ids } = await written(3);
-    process.env.HELD_REVIEWS = '99';
-    const held = await author.publishes();
-    delete process.env.HELD_REVIEWS;
+    const held = await whileHeld(() => author.publishes());
     const entity = await proposes(author, 'Look here');
     const proposal = await proposalOf(entity, author);
     const other = await makeUser();
@@ -384,7 +337,10 @@ describe('bringing everything back', () => {
     const counted = () => readItem(countsKey(author.id));
     const before = await counted();
 
-    const taken = await decideUser(author.id, 'hide_all', byMia);
+    const former = await makeModerator('Ida');
+    const taken = await decideUser(author.id, 'hide_all', by(former));
+    // It ends although the moderator has left.
+    await setAttributes(userKey(former.id), { is_moderator: false });
     await inPieces(() => undoAll(author.id));
     expect(await hiddenOf([...ids, held])).toEqual([true, true, true, true]);
     expect(await proposalOf(entity, author)).toBeUndefined();
@@ -425,7 +381,7 @@ describe('bringing everything back', () => {
 
   test('leaves what somebody has decided on since', async () => {
     const { author, ids } = await written(3);
-    const [upheld = '', hiddenAgain = '', left = ''] = ids;
+    const [upheld = '', hiddenAgain = ''] = ids;
     await decideUser(author.id, 'hide_all', byMia);
     await applyStream();
     await appeal(upheld, author.id, 'It is no shop.');
@@ -434,7 +390,7 @@ describe('bringing everything back', () => {
     await decideReview(hiddenAgain, 'hide', byBen);
     await decideUser(author.id, 'restore_all', byMia);
     await applyStream();
-    expect(await hiddenOf([upheld, hiddenAgain, left])).toEqual([true, true, false]);
+    expect(await hiddenOf(ids)).toEqual([true, true, false]);
     await expectExact();
   });
 
@@ -506,8 +462,7 @@ describe('the names of an account', () => {
     const words = { name: 'Blue Train', origin: 'musicdb', version: 1 } as const;
     await writeRecords([recordWrites(undefined, { ...ofDatabase, ...words })]);
     const before = await readRecord(ofDatabase);
-    const byPerson = { ...ofDatabase, name: 'Watches', origin: 'member', user_id: spammer.id };
-    await logged(spammer, before, { ...byPerson, written_at: new Date().toISOString() } as never);
+    await writeOver(before, { ...ofDatabase, name: 'Watches' }, spammer);
     const published = await reviewNew(spammer, { name: 'In the form' });
     const all = [first, twice, ofDatabase, published];
     const given = await recordsOf(all);
@@ -533,33 +488,14 @@ describe('the names of an account', () => {
     await decideUser(spammer.id, 'restore_all', byBen);
     await inPieces(() => undoAll(spammer.id));
     const restored = await recordsOf(all);
-    for (const [i, record] of restored.entries()) {
-      const words = ['name', 'about', 'url', 'origin', 'user_id'] as const;
-      const shown = [...words, 'state', 'is_confirmed'] as const;
-      expect(pick(record ?? {}, shown as never)).toEqual(pick(given[i] ?? {}, shown as never));
-    }
+    const shownOf = (records: typeof given) => {
+      const names = ['name', 'about', 'url', 'origin', 'user_id', 'state', 'is_confirmed'] as const;
+      return records.map((record) => pick(record as EntityRecord, names));
+    };
+    expect(shownOf(restored)).toEqual(shownOf(given));
     await applyStream();
     await expectExact();
     expect((await other.publishes(first)).length).toBe(36);
-  });
-
-  test('stay where others have reviewed, or a moderator has confirmed or corrected', async () => {
-    const [spammer, other] = await makeUsers(2);
-    const reviewed = await nameNew(spammer, { name: 'Metropolis' });
-    await other.publishes(reviewed);
-    const confirmed = await nameNew(spammer, { name: 'Stalker' });
-    await confirmName(confirmed, { by: byMia });
-    const corrected = await nameNew(spammer, { name: 'Solars' });
-    await correct(mia, corrected, { name: 'Solaris' });
-    await decideUser(spammer.id, 'hide_all', byMia);
-    await applyStream();
-    const records = await recordsOf([reviewed, confirmed, corrected]);
-    expect(records.map((record) => [record?.name, record?.state])).toEqual([
-      ['Metropolis', undefined],
-      ['Stalker', undefined],
-      ['Solaris', undefined],
-    ]);
-    expect((await readItem(userKey(spammer.id))) as Item).not.toHaveProperty('hiding');
   });
 
   test('of before somebody else wrote the same words are not taken back with later ones', async () => {
@@ -571,8 +507,7 @@ describe('the names of an account', () => {
     }
     stopClock(Date.now() + 1);
     const before = await readRecord(entity);
-    const byPerson = { ...entity, name: 'Watches', origin: 'member', user_id: spammer.id };
-    await logged(spammer, before, { ...byPerson, written_at: new Date().toISOString() } as never);
+    await writeOver(before, { ...entity, name: 'Watches' }, spammer);
     await decideUser(spammer.id, 'hide_all', byMia);
     await applyStream();
     const record = await readRecord(entity);
@@ -612,9 +547,7 @@ describe('the names of an account', () => {
   test('that are given at the moment of the decision are taken back or refused', async () => {
     for (let round = 0; round < 3; round++) {
       const spammer = await makeUser();
-      const entities = Array.from({ length: 6 }, () => {
-        return newWork();
-      });
+      const entities = Array.from({ length: 6 }, newWork);
       await Promise.all([
         decideUser(spammer.id, 'hide_all', byMia),
         ...entities.map((entity) => correct(spammer, entity, { name: 'Watches' })),
@@ -626,13 +559,14 @@ describe('the names of an account', () => {
   });
 });
 
-/** Writes a record as a correction by a person, with its entry in the log. */
-async function logged(
-  { id }: Person,
+/** Writes words over a record, as a correction by a person with its entry in the log. */
+async function writeOver(
   before: EntityRecord | undefined,
-  after: EntityRecord,
+  words: Entity & { name: string },
+  person: Person,
 ): Promise<void> {
-  const by = { reason: 'other', note: '', moderator_id: id } as const;
-  const entry = logEntry(entryOf('correct', { before, after } as never, by));
+  const written_at = new Date().toISOString();
+  const after: EntityRecord = { ...words, origin: 'member', user_id: person.id, written_at };
+  const entry = logEntry(entryOf('correct', { before, after } as never, by(person)));
   await transact([...recordWrites(before, after), entry]);
 }

@@ -1,63 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { EntityType } from '../../../../shared/core/entity/entity-type.ts';
-import { findMetadata } from '../../../../shared/core/entity/metadata.ts';
 import { type Entity, readRecord } from '../../../../shared/core/entity/record.ts';
 import { updateNames } from '../../../../shared/features/names/update.ts';
-import { stopClock } from '../../../helpers/clock.ts';
-import { silence } from '../../../helpers/console.ts';
-import { serve } from '../../../helpers/listen.ts';
-import { emptyQueues, reviewAll } from '../../../helpers/names.ts';
-import { makeUser } from '../../../helpers/world.ts';
-
-type Respond = (request: IncomingMessage, response: ServerResponse) => unknown;
-
-const asked: IncomingMessage[] = [];
-let respond: Respond;
-const origin = await serve(
-  createServer((request, response) => {
-    asked.push(request);
-    respond(request, response);
-  }),
-);
-const json =
-  (body: unknown): Respond =>
-  (_, response) =>
-    response.end(JSON.stringify(body));
-const known = json({ name: 'Blue' });
-
-const minute = 60_000;
-const hour = 60 * minute;
-const day = 24 * hour;
-
-const ann = await makeUser();
-const start = Date.now();
-let tests = 0;
-
-beforeEach(async () => {
-  silence('warn');
-  asked.length = 0;
-  process.env.MUSICDB_API = `${origin}/{type}/{id}`;
-  process.env.MUSICDB_PAGE = 'https://music.example/{type}/{id}';
-  await emptyQueues();
-  // Years later, so that no run of a test before is still under way.
-  tests += 1;
-  stopClock(start + tests * 1000 * day);
-});
-
-const later = (milliseconds: number) => stopClock(Date.now() + milliseconds);
-const idsIn = (url = '') => decodeURIComponent(url).match(/\b[\da-f-]{36}\b/g) ?? [];
-
-/** Makes entities that wait for a name. */
-async function reviewed(...types: EntityType[]): Promise<Entity[]> {
-  const entities = types.map((entity_type) => ({ entity_id: randomUUID(), entity_type }));
-  await reviewAll(ann, entities);
-  return entities;
-}
-
-async function namesOf(entities: readonly Entity[]): Promise<(string | undefined)[]> {
-  return (await findMetadata(entities)).map((metadata) => metadata?.name);
-}
+import {
+  answers,
+  asked,
+  day,
+  hour,
+  idsIn,
+  json,
+  known,
+  later,
+  minute,
+  namesOf,
+  origin,
+  type Respond,
+  reviewed,
+  reviewedWorks,
+} from '../../../helpers/name-database.ts';
 
 /** Answers with a list of all ids that it is asked for. */
 const list: Respond = ({ url }, response) => {
@@ -109,13 +68,14 @@ describe('an odd answer about one of ten entities', () => {
   test.each([...odd, ...unknown])(
     '%s: the others have their names in the same run',
     async (_, one) => {
-      const entities = await reviewed(...Array<EntityType>(10).fill('work'));
+      const entities = await reviewedWorks(10);
       const [first, ...others] = entities as [Entity, ...Entity[]];
-      respond = (request, response) =>
-        (request.url?.includes(first.entity_id) ? one : known)(request, response);
+      answers((request, response) =>
+        (request.url?.includes(first.entity_id) ? one : known)(request, response),
+      );
       expect(await updateNames()).toEqual({ hasMore: false });
       expect(await namesOf(entities)).toEqual([undefined, ...others.map(() => 'Blue')]);
-      respond = known;
+      answers(known);
       later(3 * hour);
       await updateNames();
       expect(await namesOf([first])).toEqual(['Blue']);
@@ -132,10 +92,11 @@ describe('an odd answer about one of ten entities', () => {
       ),
   )('%s, by %s: it is found by halves', async (_, query, one) => {
     process.env.MUSICDB_API = `${origin}/{type}?${query}`;
-    const entities = await reviewed(...Array<EntityType>(10).fill('work'));
+    const entities = await reviewedWorks(10);
     const seventh = entities[6] as Entity;
-    respond = (request, response) =>
-      (request.url?.includes(seventh.entity_id) ? one : list)(request, response);
+    answers((request, response) =>
+      (request.url?.includes(seventh.entity_id) ? one : list)(request, response),
+    );
     await updateNames();
     expect(await namesOf(entities)).toEqual(
       entities.map((each) => (each === seventh ? undefined : 'Blue')),
@@ -148,25 +109,25 @@ describe('an odd answer about one of ten entities', () => {
     process.env.MUSICDB_API = `${origin}/{type}?ids={ids}`;
     const entities = await reviewed('work', 'work');
     const works = entities.map(({ entity_id: id }) => ({ id, title: 'Blue' }));
-    respond = json({ works: [null, 5, 'work', [], { title: 'No id' }, { id: 7 }, ...works] });
+    answers(json({ works: [null, 5, 'work', [], { title: 'No id' }, { id: 7 }, ...works] }));
     await updateNames();
     expect(await namesOf(entities)).toEqual(['Blue', 'Blue']);
   });
 
   test.each([429, 503])('%i says that the database is busy: it is left alone', async (status) => {
-    const entities = await reviewed(...Array<EntityType>(10).fill('work'));
-    respond = answer(status);
+    const entities = await reviewedWorks(10);
+    answers(answer(status));
     await updateNames();
     expect([asked.length, await namesOf(entities)]).toEqual([1, entities.map(() => undefined)]);
   });
 
   test('ten in a row say that the database is broken: it is left alone for a minute', async () => {
-    const entities = await reviewed(...Array<EntityType>(30).fill('work'));
-    respond = answer(500);
+    const entities = await reviewedWorks(30);
+    answers(answer(500));
     await updateNames();
     await updateNames();
     expect(asked).toHaveLength(10);
-    respond = known;
+    answers(known);
     later(minute);
     await updateNames();
     expect(
@@ -198,7 +159,7 @@ describe('an entity that a database has merged', () => {
       process.env.MUSICDB_API = `${origin}${api}`;
       const entities = await reviewed('work', 'work', 'work');
       const [old] = entities as [Entity];
-      respond = merged(old.entity_id);
+      answers(merged(old.entity_id));
       await updateNames();
       const [name, ...others] = await namesOf(entities);
       expect(name).toBe('Kind of Blue');
@@ -211,13 +172,13 @@ describe('an entity that a database has merged', () => {
 
   test('offers the id that the answer itself has, and none if that is its own', async () => {
     const [other, same] = (await reviewed('work', 'work')) as [Entity, Entity];
-    respond = (request, response) => {
+    answers((request, response) => {
       const [id = ''] = idsIn(request.url);
       json({ id: id === other.entity_id ? target : id.toUpperCase(), name: 'Blue' })(
         request,
         response,
       );
-    };
+    });
     await updateNames();
     expect(await readRecord(other)).toMatchObject({ merged_into: target });
     expect(await readRecord(same)).not.toHaveProperty('merged_into');
@@ -226,10 +187,10 @@ describe('an entity that a database has merged', () => {
   test('keeps its name, and learns later that it is merged', async () => {
     process.env.MUSICDB_API = `${origin}/{type}?query={query}`;
     const [old] = (await reviewed('work')) as [Entity];
-    respond = json({ works: [{ id: old.entity_id, title: 'Kind of Blue' }] });
+    answers(json({ works: [{ id: old.entity_id, title: 'Kind of Blue' }] }));
     await updateNames();
     const before = await readRecord(old);
-    respond = merged(old.entity_id);
+    answers(merged(old.entity_id));
     later(31 * day);
     await updateNames();
     const after = await readRecord(old);

@@ -1,5 +1,4 @@
 import '../../../helpers/engine.ts';
-import { randomUUID } from 'node:crypto';
 import { measureRun } from '../../../../bin/bench/measure.ts';
 import { toJson } from '../../../../shared/base/table/item.ts';
 import { transact } from '../../../../shared/base/table/transact.ts';
@@ -21,7 +20,7 @@ import { nameEntities } from '../../../helpers/names.ts';
 import { reviewNew } from '../../../helpers/names-by-people.ts';
 import { beforeFirst, type Command } from '../../../helpers/sends.ts';
 import { applyStream, readStream } from '../../../helpers/stream.ts';
-import { makeUsers } from '../../../helpers/world.ts';
+import { makeUsers, newWork } from '../../../helpers/world.ts';
 
 const [ann, ben] = await makeUsers(2);
 const day = 86_400_000;
@@ -37,7 +36,9 @@ beforeEach(() => {
   process.env.MUSICDB_PAGE = 'https://music.example/{type}/{id}';
 });
 
-const work = (): Entity => ({ entity_id: randomUUID(), entity_type: 'work' });
+const work = newWork as () => Entity;
+const isUpdate = ({ input }: Command) => 'UpdateExpression' in input;
+const isLeaving = ({ input }: Command) => input.TransactItems?.some((each) => each.ConditionCheck);
 const queueOf = async (entity: Entity) => (await readItem(recordKey(entity)))?.all;
 const nameOf = async (entity: Entity) => (await findMetadata([entity]))[0]?.name;
 
@@ -73,7 +74,6 @@ describe('an entity', () => {
     const record = { ...entity, name: 'Ours', origin: 'member' as const };
     await transact(recordWrites(undefined, record));
     await setAttributes(recordKey(entity), { all: undefined, date: undefined });
-    const isUpdate = ({ input }: Command) => 'UpdateExpression' in input;
     beforeFirst(isUpdate, async () => {
       const before = await readRecord(entity);
       await transact(recordWrites(before, { ...record, origin: 'moderator' }));
@@ -85,7 +85,6 @@ describe('an entity', () => {
 
   test('that was queued and postponed since it was read keeps its time', async () => {
     const entity = work();
-    const isUpdate = ({ input }: Command) => 'UpdateExpression' in input;
     const later = { due_at: Date.now() + day, queued_at: Date.now() - day };
     beforeFirst(isUpdate, async () => {
       await queueEntities([entity]);
@@ -170,8 +169,8 @@ test('an entity whose name a moderator gives while its database is asked is not 
   const entity = work();
   await ann.publishes({ ...entity });
   await applyStream();
-  const isPostponed = ({ input }: Command) =>
-    'UpdateExpression' in input && toJson(input).includes(entity.entity_id);
+  const isPostponed = (command: Command) =>
+    isUpdate(command) && toJson(command.input).includes(entity.entity_id);
   beforeFirst(isPostponed, () =>
     transact(recordWrites(undefined, { ...entity, name: 'Ours', origin: 'moderator' })),
   );
@@ -211,8 +210,6 @@ describe('an entity that has lost its public reviews', () => {
     const id = await ann.publishes({ ...entity });
     await applyStream();
     await setHidden(id, true);
-    const isLeaving = ({ input }: Command) =>
-      input.TransactItems?.some((each) => each.ConditionCheck);
     beforeFirst(isLeaving, () =>
       transact(recordWrites(undefined, { ...entity, name: 'Ours', origin: 'member' })),
     );
@@ -228,9 +225,7 @@ describe('an entity that has lost its public reviews', () => {
     await applyStream();
     await setHidden(id, true);
     let isLate = true;
-    const isAnswer = ({ input }: Command) =>
-      input.TransactItems?.some((each) => each.ConditionCheck);
-    beforeFirst(isAnswer, async () => {
+    beforeFirst(isLeaving, async () => {
       isLate = false;
       await ben.publishes({ ...entity });
       await applyStream();

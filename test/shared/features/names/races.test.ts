@@ -19,6 +19,7 @@ import { beforeTransaction } from '../../../helpers/sends.ts';
 import { applyStream } from '../../../helpers/stream.ts';
 import { addFilm, stateOf } from '../../../helpers/things.ts';
 import {
+  by,
   makeModerator,
   makeUser,
   makeUsers,
@@ -28,8 +29,8 @@ import {
 
 const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
-const byMia = { reason: 'spam', note: 'A shop.', moderator_id: mia.id } as const;
-const byBen = { ...byMia, moderator_id: ben.id };
+const byMia = by(mia);
+const byBen = by(ben);
 
 /** Corrects a name as a moderator. Returns the id of the entry in the log. */
 async function corrected(entity: Entity, name: string): Promise<string> {

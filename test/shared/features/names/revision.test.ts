@@ -2,7 +2,6 @@ import { type EntityRecord, recordKey } from '../../../../shared/core/entity/rec
 import { recordOf } from '../../../../shared/features/names/naming.ts';
 import { acceptedRevision, refuseUnseen } from '../../../../shared/features/names/proposal.ts';
 import {
-  type NamedState,
   type Outcome,
   outcomeOf,
   type Revision,
@@ -28,9 +27,6 @@ const recordBy = (user_id: string | undefined, changed: Partial<EntityRecord> = 
 const ann = { id: 'ann', is_moderator: false };
 const mia = { id: 'mia', is_moderator: true };
 
-const operator = { origin: 'operator' } as const;
-const member = { origin: 'member' } as const;
-
 describe('a correction', () => {
   const ofDatabase = recordBy(undefined);
   const ofAnn = recordBy('ann');
@@ -42,49 +38,46 @@ describe('a correction', () => {
   const held = { ...free, isHeld: true };
   const blue = { name: 'Blue' };
 
-  test.each<[string, NamedState, Partial<EntityRecord>, string, typeof ann, Outcome]>([
-    ['a first name', { record: undefined, ...free }, {}, '', ann, 'named'],
-    ['a first name with others', { record: undefined, ...reviewed }, {}, '', ann, 'named'],
-    ['a first name that will wait', { record: undefined, ...held }, {}, '', ann, 'named'],
-    ['one’s own name', { record: ofAnn, ...free }, blue, '', ann, 'named'],
-    ['one’s own, reviewed', { record: ofAnn, ...reviewed }, blue, '', ann, 'proposed'],
-    ['one’s own, public, if held', { record: ofAnn, ...held }, blue, '', ann, 'proposed'],
-    ['one’s own that waits', { record: waiting(ofAnn), ...held }, blue, '', ann, 'named'],
-    ['that of another', { record: ofBen, ...free }, blue, '', ann, 'proposed'],
-    ['that of another, waiting', { record: waiting(ofBen), ...free }, blue, '', ann, 'named'],
-    ['the same, if held', { record: waiting(ofBen), ...held }, blue, '', ann, 'proposed'],
-    [
-      'of an operator',
-      { record: recordBy(undefined, operator), ...free },
-      blue,
-      '',
-      ann,
-      'proposed',
-    ],
-    [
-      'of a person who has left',
-      { record: recordBy(undefined, member), ...free },
-      blue,
-      '',
-      ann,
-      'proposed',
-    ],
-    ['of a database', { record: ofDatabase, ...free }, blue, '', ann, 'proposed'],
-    ['of a database, reviewed', { record: ofDatabase, ...reviewed }, blue, '', ann, 'proposed'],
-    ['what was removed', { record: removed, ...free }, blue, '', ann, 'proposed'],
-    ['the words that were removed', { record: removed, ...free }, {}, '', ann, 'proposed'],
-    ['another line', { record: ofBen, ...free }, { about: '1958' }, '', ann, 'proposed'],
-    ['an address', { record: ofBen, ...free }, { url: 'https://a.example/' }, '', ann, 'proposed'],
-    ['by a moderator', { record: ofBen, ...reviewed }, blue, '', mia, 'named'],
-    ['of a removed one by a moderator', { record: removed, ...free }, blue, '', mia, 'named'],
-    ['nothing', { record: ofBen, ...free }, {}, '', ann, 'same'],
-    ['nothing, by a moderator', { record: ofBen, ...reviewed }, {}, '', mia, 'same'],
-    ['a note alone', { record: ofAnn, ...free }, {}, 'An insult', ann, 'proposed'],
-    ['a note by a moderator', { record: ofBen, ...reviewed }, {}, 'An insult', mia, 'proposed'],
-  ])('%s', (_, state, changed, note, namer, outcome) => {
-    const record = recordBy(namer.id, changed);
-    const seen = shownRecord(state.record, namer)?.version;
-    expect(outcomeOf(state, { record, note, seen }, namer)).toBe(outcome);
+  const ofOperator = recordBy(undefined, { origin: 'operator' });
+  const ofLeaver = recordBy(undefined, { origin: 'member' });
+
+  test.each<
+    [string, EntityRecord | undefined, typeof free, Partial<EntityRecord>, typeof ann, Outcome]
+  >([
+    ['a first name', undefined, free, {}, ann, 'named'],
+    ['a first name with others', undefined, reviewed, {}, ann, 'named'],
+    ['a first name that will wait', undefined, held, {}, ann, 'named'],
+    ['one’s own name', ofAnn, free, blue, ann, 'named'],
+    ['one’s own, reviewed', ofAnn, reviewed, blue, ann, 'proposed'],
+    ['one’s own, public, if held', ofAnn, held, blue, ann, 'proposed'],
+    ['one’s own that waits', waiting(ofAnn), held, blue, ann, 'named'],
+    ['that of another', ofBen, free, blue, ann, 'proposed'],
+    ['that of another, waiting', waiting(ofBen), free, blue, ann, 'named'],
+    ['the same, if held', waiting(ofBen), held, blue, ann, 'proposed'],
+    ['of an operator', ofOperator, free, blue, ann, 'proposed'],
+    ['of a person who has left', ofLeaver, free, blue, ann, 'proposed'],
+    ['of a database', ofDatabase, free, blue, ann, 'proposed'],
+    ['of a database, reviewed', ofDatabase, reviewed, blue, ann, 'proposed'],
+    ['what was removed', removed, free, blue, ann, 'proposed'],
+    ['the words that were removed', removed, free, {}, ann, 'proposed'],
+    ['another line', ofBen, free, { about: '1958' }, ann, 'proposed'],
+    ['an address', ofBen, free, { url: 'https://a.example/' }, ann, 'proposed'],
+    ['by a moderator', ofBen, reviewed, blue, mia, 'named'],
+    ['of a removed one by a moderator', removed, free, blue, mia, 'named'],
+    ['nothing', ofBen, free, {}, ann, 'same'],
+    ['nothing, by a moderator', ofBen, reviewed, {}, mia, 'same'],
+  ])('%s', (_, before, situation, changed, namer, outcome) => {
+    const wanted = { record: recordBy(namer.id, changed), note: '' };
+    const seen = shownRecord(before, namer)?.version;
+    expect(outcomeOf({ record: before, ...situation }, { ...wanted, seen }, namer)).toBe(outcome);
+  });
+
+  test.each([
+    ['a person', ann, ofAnn],
+    ['a moderator', mia, ofBen],
+  ])('is proposed by %s with a note alone', (_, namer, before) => {
+    const wanted = { record: recordBy(namer.id), note: 'An insult', seen: before.version };
+    expect(outcomeOf({ record: before, ...free }, wanted, namer)).toBe('proposed');
   });
 
   test.each<[string, EntityRecord, typeof ann, boolean]>([
@@ -325,57 +318,21 @@ describe('what others had written before the last words of a person', () => {
   const named = (name: string) =>
     name === 'none' ? undefined : { name, user_id: name.startsWith('A') ? 'ann' : 'ben' };
 
-  test.each<[string, (readonly [string, string])[], string]>([
-    ['a first name', [['none', 'A1']], 'none'],
-    [
-      'own words over own words',
-      [
-        ['A1', 'A2'],
-        ['none', 'A1'],
-      ],
-      'none',
-    ],
-    ['own words over those of another', [['B1', 'A1']], 'B1'],
-    [
-      'words before and after another',
-      [
-        ['B1', 'A3'],
-        ['A1', 'A2'],
-        ['none', 'A1'],
-      ],
-      'B1',
-    ],
-    [
-      'own words over own ones after another',
-      [
-        ['A3', 'A4'],
-        ['B1', 'A3'],
-        ['none', 'A1'],
-      ],
-      'B1',
-    ],
-    [
-      'words after another and before a third',
-      [
-        ['B2', 'A2'],
-        ['B1', 'A1'],
-      ],
-      'B2',
-    ],
-    [
-      'own words whose first name no log has',
-      [
-        ['A2', 'A3'],
-        ['A1', 'A2'],
-      ],
-      'none',
-    ],
+  // The newest change first, as in the log.
+  test.each<[string, string[], string]>([
+    ['a first name', ['none A1'], 'none'],
+    ['own words over own words', ['A1 A2', 'none A1'], 'none'],
+    ['own words over those of another', ['B1 A1'], 'B1'],
+    ['words before and after another', ['B1 A3', 'A1 A2', 'none A1'], 'B1'],
+    ['own words over own ones after another', ['A3 A4', 'B1 A3', 'none A1'], 'B1'],
+    ['words after another and before a third', ['B2 A2', 'B1 A1'], 'B2'],
+    ['own words whose first name no log has', ['A2 A3', 'A1 A2'], 'none'],
     ['words that no log has', [], 'none'],
   ])('%s', (_, changes, before) => {
-    const revisions = changes.map(([from, to]) => ({
-      before: named(from),
-      after: { ...entity, ...named(to) },
-    }));
+    const revisions = changes.map((change) => {
+      const [from = '', to = ''] = change.split(' ');
+      return { before: named(from), after: { ...entity, ...named(to) } };
+    });
     const replaced = replacedBy('ann', revisions as Revision[]);
     expect(replaced.get(recordKey(entity).pk)).toEqual(named(before));
   });

@@ -24,17 +24,19 @@ import { expectExact } from '../../../helpers/recount.ts';
 import { beforeFirst, beforeTransaction } from '../../../helpers/sends.ts';
 import { applyStream } from '../../../helpers/stream.ts';
 import {
+  by,
   makeModerator,
   makeUser,
   makeUsers,
   newWork,
   type Person,
+  whileHeld,
 } from '../../../helpers/world.ts';
 
 const mia = await makeModerator('Mia');
 const ben = await makeModerator('Ben');
-const byMia = { reason: 'spam', note: 'A shop.', moderator_id: mia.id } as const;
-const byBen = { ...byMia, moderator_id: ben.id };
+const byMia = by(mia);
+const byBen = by(ben);
 
 const led = ({ entity_id }: Entity) => ({ same_as: entity_id, leads_to: entity_id });
 
@@ -78,8 +80,7 @@ describe('all that an account did, taken back beside', () => {
   });
 
   test('a join: the name stays', async () => {
-    const spammer = await makeUser();
-    const entity = await nameNew(spammer, { name: 'Cheap watches' });
+    const { spammer, entity } = await spam();
     const end = await nameNew(await makeUser(), { name: 'End' });
     await decideUser(spammer.id, 'hide_all', byMia);
     beforeRemoval(() => leadThing(entity, end.entity_id, { by: byBen }));
@@ -131,14 +132,13 @@ describe('all that an account did, taken back beside', () => {
   });
 
   /** Logs that a person has written the words of now over those of Ben. */
-  async function logOverBen({ id }: Person, entity: Entity, list: 'NAMING' | 'SUBJECT') {
+  async function logOverBen(person: Person, entity: Entity, list: 'NAMING' | 'SUBJECT') {
     const after = (await readRecord(entity)) as EntityRecord;
     const before = { ...after, name: 'Of Ben', user_id: ben.id, origin: 'moderator' } as const;
-    const by = { reason: 'other', note: '', moderator_id: id } as const;
     stopClock(Date.now() + 1);
-    const decision = entryOf('correct', { before, after }, by);
+    const decision = entryOf('correct', { before, after }, by(person));
     const date = `${decision.decided_at}#${decision.id}`;
-    const listed = { all: 'DECISION', author: `${list}#${id}`, date };
+    const listed = { all: 'DECISION', author: `${list}#${person.id}`, date };
     await transact([putNew({ ...decisionKey(decision.id), ...listed, ...decision })]);
   }
 
@@ -169,10 +169,8 @@ describe('all that an account did, taken back beside', () => {
   });
 
   test('a name that waits is what it was before: it waits again', async () => {
-    process.env.HELD_REVIEWS = '1';
     const nora = await makeUser();
-    const entity = await nameNew(nora, { name: 'Of Nora' });
-    delete process.env.HELD_REVIEWS;
+    const entity = await whileHeld(() => nameNew(nora, { name: 'Of Nora' }));
     const spammer = await makeUser();
     expect(await correct(spammer, entity, { name: 'Watches', seen: '' })).toHaveStatus(303);
     await decideUser(spammer.id, 'hide_all', byMia);

@@ -1,6 +1,4 @@
 import '../../../helpers/engine.ts';
-import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { measureRun } from '../../../../bin/bench/measure.ts';
 import { table } from '../../../../shared/base/table/client.ts';
 import type { EntityType } from '../../../../shared/core/entity/entity-type.ts';
@@ -8,66 +6,26 @@ import { findMetadata } from '../../../../shared/core/entity/metadata.ts';
 import { type Entity, recordKey } from '../../../../shared/core/entity/record.ts';
 import { updateNames } from '../../../../shared/features/names/update.ts';
 import { stopClock } from '../../../helpers/clock.ts';
-import { silence } from '../../../helpers/console.ts';
 import { readItem } from '../../../helpers/items.ts';
-import { serve } from '../../../helpers/listen.ts';
-import { emptyQueues, reviewAll } from '../../../helpers/names.ts';
+import {
+  answers,
+  asked,
+  day,
+  hour,
+  idsIn,
+  json,
+  known,
+  later,
+  minute,
+  namesOf,
+  origin,
+  type Respond,
+  reviewed,
+  reviewedWorks,
+} from '../../../helpers/name-database.ts';
 import { beforeSend } from '../../../helpers/sends.ts';
-import { makeUser } from '../../../helpers/world.ts';
 
-type Respond = (request: IncomingMessage, response: ServerResponse) => unknown;
-
-const asked: IncomingMessage[] = [];
-let respond: Respond;
-const origin = await serve(
-  createServer((request, response) => {
-    asked.push(request);
-    respond(request, response);
-  }),
-);
-const json =
-  (body: unknown, status = 200): Respond =>
-  (_, response) => {
-    response.statusCode = status;
-    response.end(JSON.stringify(body));
-  };
-const known = json({ name: 'Blue' });
-
-const minute = 60_000;
-const hour = 60 * minute;
-const day = 24 * hour;
-
-const ann = await makeUser();
-const start = Date.now();
-let tests = 0;
-
-beforeEach(async () => {
-  silence('warn');
-  asked.length = 0;
-  respond = known;
-  process.env.MUSICDB_API = `${origin}/{type}/{id}`;
-  process.env.MUSICDB_PAGE = 'https://music.example/{type}/{id}';
-  await emptyQueues();
-  // Years later, so that no run of a test before is still under way.
-  tests += 1;
-  stopClock(start + tests * 1000 * day);
-});
-
-const later = (milliseconds: number) => stopClock(Date.now() + milliseconds);
-const of = (entity_type: EntityType): Entity => ({ entity_id: randomUUID(), entity_type });
-const idsIn = (url = '') => decodeURIComponent(url).match(/\b[\da-f-]{36}\b/g) ?? [];
 const idsAsked = () => asked.flatMap(({ url }) => idsIn(url));
-
-/** Makes entities that wait for a name. */
-async function reviewed(...types: EntityType[]): Promise<Entity[]> {
-  const entities = types.map(of);
-  await reviewAll(ann, entities);
-  return entities;
-}
-
-async function namesOf(entities: readonly Entity[]): Promise<(string | undefined)[]> {
-  return (await findMetadata(entities)).map((metadata) => metadata?.name);
-}
 
 /** Answers with a list of those of the ids for which there is a name. */
 const list =
@@ -119,15 +77,15 @@ describe('a name', () => {
   test('is asked for again after 30 days, and stays while the database is away', async () => {
     const [entity] = (await reviewed('work')) as [Entity];
     await updateNames();
-    respond = json({ name: 'Green' });
+    answers(json({ name: 'Green' }));
     later(30 * day - minute);
     await updateNames();
     expect(asked).toHaveLength(1);
-    respond = json({}, 503);
+    answers(json({}, 503));
     later(minute);
     await updateNames();
     expect([asked.length, ...(await namesOf([entity]))]).toEqual([2, 'Blue']);
-    respond = json({ name: 'Green' });
+    answers(json({ name: 'Green' }));
     later(2 * day);
     await updateNames();
     expect(await namesOf([entity])).toEqual(['Green']);
@@ -143,11 +101,11 @@ describe('a name', () => {
     ],
   ])('comes soon after the database %s, but not at once', async (_, failing) => {
     const [entity] = (await reviewed('artist')) as [Entity];
-    respond = failing;
+    answers(failing);
     await updateNames();
     await updateNames();
     expect([asked.length, ...(await namesOf([entity]))]).toEqual([1, undefined]);
-    respond = known;
+    answers(known);
     later(3 * minute);
     await updateNames();
     expect(await namesOf([entity])).toEqual(['Blue']);
@@ -162,8 +120,9 @@ describe('a name', () => {
     ['answers 1001 characters', json({ title: 'x'.repeat(1001) })],
   ])('is unknown where the database %s, and holds up no other', async (_, senseless) => {
     const [entity, other] = (await reviewed('artist', 'artist')) as [Entity, Entity];
-    respond = (request, response) =>
-      (request.url?.includes(entity.entity_id) ? senseless : known)(request, response);
+    answers((request, response) =>
+      (request.url?.includes(entity.entity_id) ? senseless : known)(request, response),
+    );
     await updateNames();
     later(hour - 1);
     await updateNames();
@@ -174,7 +133,7 @@ describe('a name', () => {
     let sent = 0;
     await reviewed('place');
     const closed = new Promise((resolve) => {
-      respond = (_, response) => {
+      answers((_, response) => {
         const chunk = Buffer.alloc(65_536, ' ');
         const send = () => {
           do sent += chunk.length;
@@ -182,7 +141,7 @@ describe('a name', () => {
         };
         response.on('drain', send).on('close', resolve);
         send();
-      };
+      });
     });
     await updateNames();
     await closed;
@@ -193,7 +152,7 @@ describe('a name', () => {
 
 describe('what a database does not know', () => {
   beforeEach(() => {
-    respond = json({ error: 'Not Found' }, 404);
+    answers(json({ error: 'Not Found' }, 404));
   });
 
   test('is asked for again after an hour, then ever later, and at least once in 60 days', async () => {
@@ -212,7 +171,7 @@ describe('what a database does not know', () => {
     expect(pauses[4]).toBeGreaterThan(8 * hour);
     expect(Math.max(...pauses)).toBeGreaterThan(30 * day - 1);
     expect(Math.max(...pauses)).toBeLessThanOrEqual(60 * day);
-    respond = known;
+    answers(known);
     later(60 * day);
     await updateNames();
     expect(await namesOf([entity])).toEqual(['Blue']);
@@ -220,9 +179,9 @@ describe('what a database does not know', () => {
 
   test('keeps the name that it had, because databases merge', async () => {
     const [entity] = (await reviewed('work')) as [Entity];
-    respond = known;
+    answers(known);
     await updateNames();
-    respond = json({}, 404);
+    answers(json({}, 404));
     later(31 * day);
     await updateNames();
     await updateNames();
@@ -231,8 +190,8 @@ describe('what a database does not know', () => {
 
   test('holds up nobody: 100 such entities are looked up once, and then cost one request an hour', async () => {
     process.env.MUSICDB_API = `${origin}/{type}?ids={ids}`;
-    const nameless = await reviewed(...Array<EntityType>(100).fill('work'));
-    respond = list(() => undefined);
+    const nameless = await reviewedWorks(100);
+    answers(list(() => undefined));
     await updateNames();
     expect(asked).toHaveLength(101);
     later(2 * hour);
@@ -240,7 +199,7 @@ describe('what a database does not know', () => {
     expect(asked).toHaveLength(102);
     asked.length = 0;
     const [named] = (await reviewed('work')) as [Entity];
-    respond = list((id) => (id === named.entity_id ? { name: 'Blue' } : undefined));
+    answers(list((id) => (id === named.entity_id ? { name: 'Blue' } : undefined)));
     later(minute);
     await updateNames();
     expect(await namesOf([named, nameless[0] as Entity])).toEqual(['Blue', undefined]);
@@ -251,12 +210,14 @@ describe('what a database does not know', () => {
 describe('a database that answers for several entities', () => {
   test('is asked once for each type, the longest due first', async () => {
     process.env.MUSICDB_API = `${origin}/ws/2/{type}?fmt=json&limit=100&query={query}`;
-    const works = await reviewed(...Array<EntityType>(30).fill('work'));
+    const works = await reviewedWorks(30);
     later(1_000);
     const groups = await reviewed(...Array<EntityType>(20).fill('release_group'));
     const [first, second, third] = works as [Entity, Entity, Entity];
-    respond = list((id) =>
-      id === first.entity_id ? undefined : { title: id === second.entity_id ? 5 : `Song ${id}` },
+    answers(
+      list((id) =>
+        id === first.entity_id ? undefined : { title: id === second.entity_id ? 5 : `Song ${id}` },
+      ),
     );
     await updateNames();
     const names = await namesOf([...works, ...groups]);
@@ -292,7 +253,7 @@ describe('a database that answers for several entities', () => {
     const entities = await reviewed('artist', 'artist', 'artist', 'artist');
     const names = ['\ud800', ' Bl\u0007\u0085ue\u202e\u2066 ', ' \u0007 ', 'Red'];
     const ids = entities.map(({ entity_id }) => entity_id);
-    respond = list((id) => ({ name: names[ids.indexOf(id)] }));
+    answers(list((id) => ({ name: names[ids.indexOf(id)] })));
     await updateNames();
     expect(await namesOf(entities)).toEqual(['\ufffd', 'Blue', undefined, 'Red']);
   });
@@ -301,7 +262,7 @@ describe('a database that answers for several entities', () => {
     process.env.MUSICDB_API = `${origin}/{type}?ids={ids}`;
     for (const answer of [json({}, 404), json({ count: 0 }), json({ works: [{ id: 5 }] })]) {
       const entities = await reviewed('work');
-      respond = answer;
+      answers(answer);
       await updateNames();
       expect(await namesOf(entities)).toEqual([undefined]);
       later(day);
@@ -334,17 +295,18 @@ describe('a run', () => {
     process.env.BOOKDB_PAGE = 'https://books.example/{type}/{id}';
     const works = await reviewed('work', 'work');
     const [book] = (await reviewed('bk_author')) as [Entity];
-    respond = (request, response) =>
+    answers((request, response) =>
       request.url?.startsWith('/work')
         ? json({}, 503)(request, response)
-        : known(request, response);
+        : known(request, response),
+    );
     await updateNames();
     await updateNames();
     later(minute - 1);
     await updateNames();
     expect(asked).toHaveLength(2);
     expect(await namesOf([book])).toEqual(['Blue']);
-    respond = known;
+    answers(known);
     later(2);
     await updateNames();
     // The one whose request has failed lets the other go first.
@@ -360,7 +322,7 @@ describe('a run', () => {
 
   test('is one at a time', async () => {
     const entities = await reviewed('work', 'artist', 'label');
-    respond = (request, response) => setTimeout(() => known(request, response), 30);
+    answers((request, response) => setTimeout(() => known(request, response), 30));
     await Promise.all(Array.from({ length: 5 }, () => updateNames()));
     expect(idsAsked().toSorted()).toEqual(entities.map(({ entity_id }) => entity_id).toSorted());
   });
@@ -382,7 +344,7 @@ describe('a run', () => {
 
   test('fails if the table does, and not if a database does', async () => {
     await reviewed('work');
-    respond = json({}, 500);
+    answers(json({}, 500));
     expect(await updateNames()).toEqual({ hasMore: false });
     jest.spyOn(table, 'send').mockImplementation(() => Promise.reject(new Error('away')));
     await expect(updateNames()).rejects.toThrow('away');
@@ -392,10 +354,10 @@ describe('a run', () => {
     await reviewed('work', 'work');
     let now = 0;
     jest.spyOn(performance, 'now').mockImplementation(() => now);
-    respond = (request, response) => {
+    answers((request, response) => {
       now += 4_001;
       known(request, response);
-    };
+    });
     expect(await updateNames({ isShort: true })).toEqual({ hasMore: true });
     expect(asked).toHaveLength(1);
     expect(await updateNames({ isShort: true })).toEqual({ hasMore: true });

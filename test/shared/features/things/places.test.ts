@@ -58,13 +58,21 @@ async function reviewedBy(reviews: number, entity_type = film) {
 async function atRest() {
   await settleRisen();
   await applyStream();
-  const items = await scanTable();
-  const places = items.filter(({ pk }) => pk.startsWith('THINGS#rating#'));
-  const marks = items.filter(({ pk }) => pk === 'THINGS#risen');
+  const places = (await scanTable()).filter(({ pk }) => pk.startsWith('THINGS#rating#'));
   expect(await faults()).toEqual([]);
-  expect(marks).toEqual([]);
+  expect(await marks()).toEqual([]);
   return places.map(({ review_count }) => review_count);
 }
+
+/** A thing with a tenth review, at which it rises. Its words wait for the next minute. */
+async function risen() {
+  const made = await reviewedBy(9);
+  await made.publish(1);
+  await keepThings(await readStream());
+  return made;
+}
+
+const marks = async () => (await scanTable()).filter(({ pk }) => pk === 'THINGS#risen');
 
 const oneByOne = async (records: Awaited<ReturnType<typeof readStream>>) => {
   for (const record of records) await keepThings([record]);
@@ -131,9 +139,7 @@ describe('a thing is once in the list by rating', () => {
   });
 
   test('after two runs of a minute at once, beside a count', async () => {
-    const { publish } = await reviewedBy(9);
-    await publish(1);
-    await keepThings(await readStream());
+    const { publish } = await risen();
     await publish(1);
     await Promise.all([settleRisen(), settleRisen(), keepThings(await readStream())]);
     expect(await atRest()).toEqual([11]);
@@ -158,9 +164,7 @@ async function wordLevels() {
 
 describe('a thing that has risen', () => {
   test('has a corrected name at once, and the words of the one before no longer', async () => {
-    const { publish, rename } = await reviewedBy(9);
-    await publish(1);
-    await keepThings(await readStream());
+    const { rename } = await risen();
     await rename('Green');
     await keepThings(await readStream());
     expect((await findThings('green')).things).toHaveLength(1);
@@ -172,9 +176,7 @@ describe('a thing that has risen', () => {
   });
 
   test('has words at one level after it falls, and its name comes again', async () => {
-    const { publish, remove, rename } = await reviewedBy(9);
-    await publish(1);
-    await keepThings(await readStream());
+    const { remove, rename } = await risen();
     await rename('Green');
     const named = await readStream();
     await keepThings(named);
@@ -192,13 +194,11 @@ describe('a thing that has risen', () => {
     await name(thing, { ...record, url: 'https://blue.example/' }, record);
     await keepThings(await readStream());
     expect(await wordLevels()).toEqual(['2']);
-    expect((await scanTable()).filter(({ pk }) => pk === 'THINGS#risen')).toEqual([]);
+    expect(await marks()).toEqual([]);
   });
 
   test('is in each list at once, and no longer once it is removed', async () => {
-    const { publish, thing } = await reviewedBy(9);
-    await publish(1);
-    await keepThings(await readStream());
+    const { thing } = await risen();
     for (const sort of ['reviews', 'rating']) {
       expect((await walk({ sort })).entities).toMatchObject([{ review_count: 10 }]);
     }
@@ -212,24 +212,20 @@ describe('a thing that has risen', () => {
   });
 
   test('waits again if it is counted while its words are written', async () => {
-    const { publish, remove } = await reviewedBy(9);
-    await publish(1);
-    await keepThings(await readStream());
+    const { remove } = await risen();
     beforeFirst(isOfMark, async () => {
       // It falls again. Its words wait for the next run.
       await remove();
       await keepThings(await readStream());
     });
     await settleRisen();
-    expect((await scanTable()).filter(({ pk }) => pk === 'THINGS#risen')).toHaveLength(1);
+    expect(await marks()).toHaveLength(1);
     expect(await atRest()).toEqual([9]);
   });
 });
 
 test('a thing that has risen loses the words of a type that it no longer has', async () => {
-  const { thing, publish, remove } = await reviewedBy(9);
-  await publish(1);
-  await keepThings(await readStream());
+  const { thing, publish, remove } = await risen();
   const other = { ...thing, entity_type: game };
   await name(other, { name: 'Rot' });
   await publish(1, game);
@@ -326,10 +322,8 @@ describe('a name that changes beside counts', () => {
   });
 
   test('is not repaired while its words wait, or once it has changed', async () => {
-    const { publish, rename } = await reviewedBy(9);
-    await publish(1);
     // It has a mark, and words of nine reviews.
-    await keepThings(await readStream());
+    const { rename } = await risen();
     const before = entriesIn(await scanTable());
     expect(await repair()).toBe(0);
     expect(entriesIn(await scanTable())).toEqual(before);

@@ -293,16 +293,3 @@ test('accepts more votes, revisions and bytes than fit a transaction', async () 
   expect(await readItem(reviewKey(popular.id))).toMatchObject(counts);
   expect(await differences()).toEqual([]);
 });
-
-const another = 'the author has another review of this entity';
-
-test('a dry run refuses what the import refuses, also across parts that are read at once', async () => {
-  const ann = user();
-  const entity_id = randomUUID();
-  const others = Array.from({ length: 49 }, () => review(ann.id));
-  const records = [ann, review(ann.id, { entity_id }), ...others, review(ann.id, { entity_id })];
-  const expected = { written: { user: 1, review: 50 }, refused: { [another]: 1 } };
-  for (const isDryRun of [true, true, true, false]) {
-    expect(await importRecords(sourced(records), { isDryRun })).toMatchObject(expected);
-  }
-});

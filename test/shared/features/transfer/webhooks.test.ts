@@ -1,3 +1,4 @@
+import { handler as sendWebhooks } from '../../../../functions/background/send-webhooks.ts';
 import { importRecords } from '../../../../shared/features/transfer/import.ts';
 import { run as admin } from '../../../helpers/admin.ts';
 import { applyStream } from '../../../helpers/stream.ts';
@@ -16,7 +17,7 @@ test('an operator lists, shows, pauses and replays webhooks', async () => {
   expect(webhooks).toMatchObject([{ id: webhook.id, address: receiver.url, state: 'on' }]);
   expect(JSON.stringify(webhooks)).not.toContain(webhook.secret_id);
   await admin('webhook', 'pause', webhook.id);
-  const second = await ann.publishes();
+  await ann.publishes();
   await applyStream();
   expect(await admin('webhook', 'show', webhook.id)).toMatchObject({
     state: 'paused',
@@ -28,7 +29,6 @@ test('an operator lists, shows, pauses and replays webhooks', async () => {
     reviews_ahead: 2,
   });
   expect(receiver.take()).toEqual([`review.published ${first}`]);
-  expect(second).toBeDefined();
 });
 
 test('an export has webhooks without their places, and an import begins now', async () => {
@@ -50,9 +50,6 @@ test('an export has webhooks without their places, and an import begins now', as
     refused: {},
   });
   expect(await read(running)).toMatchObject({ secret_id: running.secret_id, state: 'on' });
-  const { handler: sendWebhooks } = await import(
-    '../../../../functions/background/send-webhooks.ts'
-  );
   await sendWebhooks();
   expect(other.take()).toEqual(['log.restarted']);
   // It stays paused where its owner has paused it.

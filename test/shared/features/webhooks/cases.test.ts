@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { contributionOf } from '../../../../shared/core/aggregates/contribution.ts';
 import { webhookKey } from '../../../../shared/core/keys.ts';
 import { appeal } from '../../../../shared/core/report/decision-repository.ts';
 import { setModerator } from '../../../../shared/core/user/name-repository.ts';
-import { isPublicChange } from '../../../../shared/features/changes/logged-change.ts';
-import { casesIn } from '../../../../shared/features/changes/stream.ts';
 import { CaseMessage } from '../../../../shared/features/webhooks/presented.ts';
 import {
   continueWebhook,
@@ -42,6 +39,8 @@ const secret = {
   reason: 'Words of the report.',
 };
 
+const none = { spam: 0, abuse: 0, off_topic: 0, copyright: 0, other: 0 };
+
 const begin = (form: Parameters<typeof makeWebhook>[1] = {}) =>
   subscribe({ owner: mod, types: ['case.opened'], ...form });
 
@@ -60,7 +59,6 @@ test('a first report is told to the webhook of a moderator, later ones are not',
   const review_id = await ann.publishes({ entity_id, text: secret.text });
   await ben.reports(review_id, { reason: secret.reason });
   await run();
-  const none = { spam: 0, abuse: 0, off_topic: 0, copyright: 0, other: 0 };
   expect(taken(receiver)).toEqual([
     {
       id: expect.stringMatching(new RegExp(`^case_${review_id}_\\d+$`)),
@@ -111,7 +109,6 @@ test('a correction and the first name of a new author say what they are, without
   delete process.env.HELD_REVIEWS;
   const page = 'https://reviews.example/account/moderation';
   const query = '?entity_type=work';
-  const none = { spam: 0, abuse: 0, off_topic: 0, copyright: 0, other: 0 };
   await run();
   expect(taken(receiver)).toEqual([
     {
@@ -138,11 +135,6 @@ test('a correction and the first name of a new author say what they are, without
     },
   ]);
   expect(taken(ofOthers.receiver)).toEqual([]);
-  // One that is decided before its message needs none.
-  await correct(cat, known, { name: 'Words of cat' });
-  await decideName(mod, known, cat, 'decline');
-  await run();
-  expect(taken(receiver)).toEqual([]);
 });
 
 test('only moderators choose it', async () => {
@@ -194,7 +186,7 @@ test('the change feed, and webhooks without this type, do not show it', async ()
     types: ['review.published', 'review.edited', 'review.voted', 'review.removed', 'entity.edited'],
   });
   process.env.HELD_REVIEWS = '1';
-  const held = await (await makeUser()).publishes();
+  await (await makeUser()).publishes();
   delete process.env.HELD_REVIEWS;
   const review_id = await ann.publishes();
   await run();
@@ -204,9 +196,7 @@ test('the change feed, and webhooks without this type, do not show it', async ()
   await run();
   expect(receiver.take()).toEqual([]);
   const { told } = await follow(next);
-  expect(told.map(({ id }) => id)).not.toContain(held);
   expect(told).toEqual([]);
-  expect(isPublicChange({ kind: 'opened' })).toBe(false);
 });
 
 test('a change of the review beside it is told as well', async () => {
@@ -224,14 +214,6 @@ test('a change of the review beside it is told as well', async () => {
   expect(changes.map(({ id, review }) => [id, review?.revisions.length])).toEqual([[review_id, 1]]);
 });
 
-test('the end of a case counts nothing', () => {
-  const Keys = { pk: { S: `REVIEW#${randomUUID()}` }, sk: { S: 'CASE' } };
-  const OldImage = { ...Keys, version: { N: '7' }, state: { S: 'open' } };
-  const record = { eventName: 'REMOVE' as const, dynamodb: { Keys, OldImage } };
-  expect(contributionOf(record)).toBeUndefined();
-  expect(casesIn([record])).toEqual([]);
-});
-
 test('one that is decided before its message needs none', async () => {
   const { receiver } = await begin();
   const review_id = await ann.publishes();
@@ -240,6 +222,10 @@ test('one that is decided before its message needs none', async () => {
   const gone = await ann.publishes();
   await ben.reports(gone);
   await ann.deletes(gone);
+  const named = newWork();
+  await correct(ann, named, { name: 'Words of a name' });
+  await correct(cat, named, { name: 'Words of cat' });
+  await decideName(mod, named, cat, 'decline');
   await run();
   expect(taken(receiver)).toEqual([]);
 });

@@ -81,6 +81,8 @@ async function connected(deed: (socket: Socket) => void) {
 
 const failed = (cause: string) => ({ outcome: 'failed', cause, milliseconds: expect.any(Number) });
 
+const empty = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+
 test('sends JSON with the headers of the signature', async () => {
   expect(await send(`${receiver}/hooks?a=b`, '{"a":"ü"}')).toEqual({
     outcome: 'delivered',
@@ -193,7 +195,7 @@ describe('never throws', () => {
 
   test('an interim answer', async () => {
     const url = await connected((socket) => {
-      socket.end('HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      socket.end(`HTTP/1.1 103 Early Hints\r\n\r\n${empty}`);
     });
     expect(await send(url)).toMatchObject({ outcome: 'delivered', status: 200 });
   });
@@ -214,7 +216,7 @@ describe('never throws', () => {
 
   test('an answer before the end of a long request', async () => {
     const url = await connected((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      socket.write(empty);
       socket.resume();
     });
     expect(await send(url, 'a'.repeat(24_000))).toMatchObject({ outcome: 'delivered' });
@@ -326,7 +328,7 @@ describe('a connection', () => {
       socket.on('data', () => {
         requests++;
         // Each connection takes one request, and closes at the next.
-        if (requests % 2 === 1) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+        if (requests % 2 === 1) socket.write(empty);
         else socket.destroy();
       });
     });
@@ -359,7 +361,7 @@ describe('a connection', () => {
     const url = await connected((socket) => {
       socket.on('close', () => closed.resolve());
       socket.on('data', () => {
-        setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'), 1_200);
+        setTimeout(() => socket.write(empty), 1_200);
       });
     });
     const connection = new Connection(url);

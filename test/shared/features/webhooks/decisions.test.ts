@@ -87,54 +87,37 @@ describe('after a failure', () => {
   const decide = (before: Partial<Webhook>, outcome: 'failed' | 'gone', retryAfter?: number) =>
     afterFailure(webhook(before), { outcome, retryAfter }, { stuck, now, chance: () => 0.5 });
 
-  test.each<[string, Partial<Webhook>, 'failed' | 'gone', Partial<Webhook>]>([
-    [
-      'the first',
-      {},
-      'failed',
-      { failures: 1, failing_since: iso(now), stuck, retry_at: iso(now + minute) },
-    ],
-    [
-      'the third',
-      { failures: 2, failing_since: iso(now - hour) },
-      'failed',
-      { failures: 3, failing_since: iso(now - hour), stuck, retry_at: iso(now + 5 * minute) },
-    ],
-    [
-      'almost five days after the first',
-      { failures: 20, failing_since: iso(now - 5 * day + 1) },
-      'failed',
-      { failures: 21, failing_since: iso(now - 5 * day + 1), stuck, retry_at: iso(now + 8 * hour) },
-    ],
-    [
-      'five days after the first',
-      { failures: 20, failing_since: iso(now - 5 * day) },
-      'failed',
-      {
-        failures: 21,
-        failing_since: iso(now - 5 * day),
-        stuck,
-        retry_at: undefined,
-        state: 'off',
-        off_reason: 'failing',
-      },
-    ],
-    [
-      'that is gone',
-      {},
-      'gone',
-      {
-        failures: 1,
-        failing_since: iso(now),
-        stuck,
-        retry_at: undefined,
-        state: 'off',
-        off_reason: 'gone',
-      },
-    ],
-  ])('%s', (_, before, outcome, after) => {
-    expect(decide(before, outcome)).toStrictEqual(after);
+  test.each([
+    ['failed', 0, 0, minute],
+    ['failed', 2, hour, 5 * minute],
+    ['failed', 20, 5 * day - 1, 8 * hour],
+  ] as const)('%s after %j in %j ms: it is sent again after %j', (outcome, before, age, pause) => {
+    const failing_since = before === 0 ? undefined : iso(now - age);
+    expect(decide({ failures: before, failing_since }, outcome)).toStrictEqual({
+      failures: before + 1,
+      failing_since: iso(now - age),
+      stuck,
+      retry_at: iso(now + pause),
+    });
   });
+
+  test.each([
+    ['failed', 5 * day, 'failing'],
+    ['gone', 0, 'gone'],
+  ] as const)(
+    '%s %j ms after the first: it is off, because it is %s',
+    (outcome, age, off_reason) => {
+      const failing_since = iso(now - age);
+      expect(decide({ failures: 20, failing_since }, outcome)).toStrictEqual({
+        failures: 21,
+        failing_since,
+        stuck,
+        retry_at: undefined,
+        state: 'off',
+        off_reason,
+      });
+    },
+  );
 
   test('the next attempt is when the receiver asked for', () => {
     expect(decide({}, 'failed', 3600).retry_at).toBe(iso(now + hour));

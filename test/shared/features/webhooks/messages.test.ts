@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { BatchGetCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import { handler as sendWebhooks } from '../../../../functions/background/send-webhooks.ts';
-import { batchDelete, batchWrite } from '../../../../shared/base/table/batch.ts';
+import { batchDelete } from '../../../../shared/base/table/batch.ts';
 import { table } from '../../../../shared/base/table/client.ts';
-import { applicationKey, webhookKey } from '../../../../shared/core/keys.ts';
+import { applicationKey, reviewKey, webhookKey } from '../../../../shared/core/keys.ts';
 import {
   deleteGrant,
   deleteGrants,
@@ -34,7 +34,7 @@ import {
 import { stopClock } from '../../../helpers/clock.ts';
 import { silence } from '../../../helpers/console.ts';
 import { faultsOf } from '../../../helpers/contract.ts';
-import { readItem, setAttributes } from '../../../helpers/items.ts';
+import { readItem, setAttributes, storeItems } from '../../../helpers/items.ts';
 import { applyStream } from '../../../helpers/stream.ts';
 import {
   beginWebhook,
@@ -70,7 +70,8 @@ describe('a message about a review', () => {
     for (const kind of ['published', 'edited', 'voted', 'removed'] as const) {
       receivers.push((await subscribe({ types: [`review.${kind}`] })).receiver);
     }
-    const id = await ann.publishes();
+    const entity_id = randomUUID();
+    const id = await ann.publishes({ entity_id });
     await ann.edits(id, { rating: 1 });
     await ben.votes(id);
     await run();
@@ -90,27 +91,10 @@ describe('a message about a review', () => {
     await run();
     const [published, edited, voted, removed] = receivers.map(taken);
     expect(published).toEqual([]);
-    for (const [messages, type] of [
-      [edited, 'review.edited'],
-      [voted, 'review.voted'],
-      [removed, 'review.removed'],
-    ]) {
-      expect(messages).toMatchObject([{ type, data: { id, review: null, truncated: false } }]);
-    }
-  });
-
-  test('names the entity and the author when the review is removed', async () => {
-    const { receiver } = await subscribe();
-    const entity_id = randomUUID();
-    const id = await ann.publishes({ entity_id });
-    await run();
-    await ann.deletes(id);
-    await run();
-    const about = { id, entity_id, user_id: ann.id };
-    expect(taken(receiver)).toMatchObject([
-      { type: 'review.published', data: about },
-      { type: 'review.removed', data: { ...about, review: null, truncated: false } },
-    ]);
+    const data = { id, entity_id, user_id: ann.id, review: null, truncated: false };
+    expect(edited).toMatchObject([{ type: 'review.edited', data }]);
+    expect(voted).toMatchObject([{ type: 'review.voted', data }]);
+    expect(removed).toMatchObject([{ type: 'review.removed', data }]);
   });
 
   test.each([
@@ -167,23 +151,14 @@ describe('a message about a review', () => {
     expect(hidden).toHaveLength(2);
     expect(taken(receiver)).toHaveLength(1);
     await run();
-    expect(
-      taken(receiver)
-        .map(({ type, data }) => [type, data.id])
-        .toSorted(),
-    ).toEqual(hidden.map((id) => ['review.removed', id]).toSorted());
+    expect(receiver.take().sort()).toEqual(hidden.map((id) => `review.removed ${id}`).sort());
   });
 
   test('is of one entity or one author, if its owner wants only these', async () => {
-    const [ofEntity, ofAuthor, ofAll] = await Promise.all([
-      startReceiver(),
-      startReceiver(),
-      startReceiver(),
-    ]);
     const entity_id = randomUUID();
-    const webhook = await beginWebhook(ofEntity, { entity_id });
-    await beginWebhook(ofAuthor, { author_id: ben.id });
-    await beginWebhook(ofAll);
+    const { receiver: ofEntity, webhook } = await subscribe({ entity_id });
+    const { receiver: ofAuthor } = await subscribe({ author_id: ben.id });
+    const { receiver: ofAll } = await subscribe();
     const one = await ann.publishes({ entity_id });
     const other = await ben.publishes();
     await run();
@@ -201,9 +176,8 @@ describe('a message about a review', () => {
 
 describe('a message about a person', () => {
   test('is for the application whose access was revoked, once nothing of it is left', async () => {
-    const [mine, others] = await Promise.all([startReceiver(), startReceiver()]);
-    const webhook = await beginWebhook(mine, { types: typesFor(false) });
-    await beginWebhook(others, { types: typesFor(false) });
+    const { receiver: mine, webhook } = await subscribe({ types: typesFor(false) });
+    const { receiver: others } = await subscribe({ types: typesFor(false) });
     const person = await makeUser();
     const asked = { user_id: person.id, client_id: webhook.client_id, scopes: [] };
     const first = await insertGrant(asked);
@@ -226,8 +200,8 @@ describe('a message about a person', () => {
       ['access.revoked', 'user.deleted'],
     ] as const;
     for (const types of choices) {
-      const receiver = await startReceiver();
-      const { client_id } = await beginWebhook(receiver, { types: [...types] });
+      const { receiver, webhook } = await subscribe({ types: [...types] });
+      const { client_id } = webhook;
       const person = await makeUser();
       const asked = { user_id: person.id, client_id, scopes: [] };
       await insertGrant(asked);
@@ -248,10 +222,8 @@ describe('a message about a person', () => {
     await person.leaves();
     await stranger.leaves();
     await run();
-    const [message, ...more] = taken(receiver);
-    expect(more).toEqual([]);
-    expect(message.type).toBe('user.deleted');
-    expect(message.data).toEqual({ user_id: person.id });
+    const messages = taken(receiver).map(({ type, data }) => [type, data]);
+    expect(messages).toEqual([['user.deleted', { user_id: person.id }]]);
   });
 });
 
@@ -281,21 +253,16 @@ describe('a receiver', () => {
     },
   );
 
-  test('that was not ready is tested again, for an hour', async () => {
+  test('that was not ready is tested again', async () => {
     const receiver = await startReceiver();
     receiver.respond = status(404);
     const webhook = await makeWebhook(receiver);
-    const begin = Date.now();
-    let now = begin;
-    while (receiver.tests.length < 100) {
-      stopClock(now);
+    for (let i = 0; i < 2; i++) {
       await run();
-      const { test_due } = await read(webhook);
-      if (test_due === undefined) break;
-      now = Date.parse(test_due);
+      await run();
+      expect(receiver.tests).toHaveLength(i + 1);
+      stopClock(Date.parse(`${(await read(webhook)).test_due}`));
     }
-    expect(receiver.tests.length).toBeGreaterThanOrEqual(4);
-    expect(now - begin).toBeLessThan(3_600_000);
     // Each test has the same challenge, which its owner may copy from any of them.
     expect(new Set(receiver.tests.map(({ data }) => data.challenge)).size).toBe(1);
     receiver.respond = undefined;
@@ -381,7 +348,7 @@ describe('an owner', () => {
   test('whose account is blocked gets no messages, and may stop and delete only', async () => {
     const owner = await makeUser();
     const { receiver, webhook } = await subscribe({ owner });
-    const first = await ann.publishes();
+    await ann.publishes();
     await run();
     const [{ id: sent }] = taken(receiver);
     await decideUser(owner.id, 'block', operator);
@@ -400,10 +367,9 @@ describe('an owner', () => {
     await setAttributes(key, { state: 'on' });
     await run();
     expect([receiver.take(), receiver.tests.length]).toEqual([[], 1]);
-    await decideUser(owner.id, 'unblock', { reason: 'other', note: '', moderator_id: null });
+    await decideUser(owner.id, 'unblock', operator);
     await run();
     expect(receiver.take()).toEqual([`review.published ${second}`]);
-    expect(first).toBeDefined();
     await decideUser(owner.id, 'block', operator);
     await pauseWebhook(webhook);
     await deleteWebhook(webhook);
@@ -421,30 +387,27 @@ describe('an owner', () => {
   });
 });
 
-describe('a replay', () => {
-  test('forgets the message that was stuck', async () => {
-    const { receiver, webhook } = await subscribe();
-    receiver.respond = status(400);
-    await ann.publishes();
-    await run();
-    const { stuck } = await read(webhook);
-    expect(stuck).toBeDefined();
-    await replayWebhook(webhook, Date.now() - 60_000);
-    expect((await read(webhook)).stuck).toBeUndefined();
-    await skipMessage(webhook, `${stuck?.id}`);
-    receiver.take();
-    receiver.respond = undefined;
-    stopClock(Date.now() + 120_000);
-    await run();
-    expect(receiver.take().length).toBeGreaterThan(0);
-  });
+test('a replay forgets the message that was stuck', async () => {
+  const { receiver, webhook } = await subscribe();
+  receiver.respond = status(400);
+  await ann.publishes();
+  await run();
+  const { stuck } = await read(webhook);
+  expect(stuck).toBeDefined();
+  await replayWebhook(webhook, Date.now() - 60_000);
+  expect((await read(webhook)).stuck).toBeUndefined();
+  await skipMessage(webhook, `${stuck?.id}`);
+  receiver.take();
+  receiver.respond = undefined;
+  stopClock(Date.now() + 120_000);
+  await run();
+  expect(receiver.take().length).toBeGreaterThan(0);
 });
 
 test('a webhook that this code cannot read is left out, and hides no other', async () => {
   const error = silence('error');
-  const [receiver, other] = await Promise.all([startReceiver(), startReceiver()]);
-  const webhook = await beginWebhook(receiver);
-  await beginWebhook(other);
+  const { receiver, webhook } = await subscribe();
+  const { receiver: other } = await subscribe();
   const key = webhookKey(webhook.client_id, webhook.slot);
   await setAttributes(key, { types: ['review.published', 'review.restored'] });
   const id = await ann.publishes();
@@ -452,13 +415,8 @@ test('a webhook that this code cannot read is left out, and hides no other', asy
   expect(receiver.take()).toEqual([]);
   expect(other.take()).toEqual([`review.published ${id}`]);
   const { user_id, client_id } = webhook;
-  expect(error).toHaveBeenCalledWith(
-    expect.objectContaining({
-      message: 'A stored item cannot be read',
-      sk: key.sk,
-      field: 'types.1',
-    }),
-  );
+  const line = { message: 'A stored item cannot be read', sk: key.sk, field: 'types.1' };
+  expect(error).toHaveBeenCalledWith(expect.objectContaining(line));
   // Asked for alone, it is an error.
   await expect(getOwnWebhook(client_id, webhook.id, user_id)).rejects.toMatchObject({
     name: 'ValiError',
@@ -474,16 +432,8 @@ test('a change of a review that this code cannot read holds up no other', async 
   const id = await ann.publishes();
   await applyStream();
   const newer = randomUUID();
-  await batchWrite([
-    {
-      put: {
-        ...(await readItem({ pk: `REVIEW#${id}`, sk: 'REVIEW' })),
-        pk: `REVIEW#${newer}`,
-        id: newer,
-        rating: { stars: 5 },
-      },
-    },
-  ]);
+  const stored = await readItem(reviewKey(id));
+  await storeItems([{ ...stored, ...reviewKey(newer), id: newer, rating: { stars: 5 } }]);
   await logChanges([{ id: newer, version: 1, kind: 'published' }]);
   await run();
   expect(receiver.take()).toContain(`review.published ${id}`);

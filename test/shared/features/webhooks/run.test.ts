@@ -3,9 +3,9 @@ import { measureRun } from '../../../../bin/bench/measure.ts';
 import { handler as sendWebhooks } from '../../../../functions/background/send-webhooks.ts';
 import { batchDelete } from '../../../../shared/base/table/batch.ts';
 import { userKey, webhookKey } from '../../../../shared/core/keys.ts';
-import { setHidden } from '../../../../shared/core/report/decision-repository.ts';
 import { beginEpoch, laneOf, logChanges } from '../../../../shared/features/changes/log.ts';
 import { readHealth } from '../../../../shared/features/health/health.ts';
+import type { Webhook } from '../../../../shared/features/webhooks/webhook.ts';
 import {
   continueWebhook,
   pauseWebhook,
@@ -23,6 +23,7 @@ import {
   beginWebhook,
   forgetWebhooks,
   makeWebhook,
+  type Receiver,
   read,
   run,
   startReceiver,
@@ -36,30 +37,6 @@ afterEach(forgetWebhooks);
 const ann = await makeUser();
 
 describe('a webhook', () => {
-  test('begins when its receiver has answered a test with the challenge', async () => {
-    const receiver = await startReceiver();
-    receiver.respond = (_message, response) => response.end('hello');
-    const webhook = await makeWebhook(receiver);
-    await run();
-    expect(await read(webhook)).toMatchObject({
-      state: 'new',
-      attempts: [{ type: 'webhook.test', status: 200, cause: 'answer' }],
-    });
-    // The next test has its time.
-    await run();
-    expect(receiver.tests).toHaveLength(1);
-
-    receiver.respond = undefined;
-    await testWebhook(webhook);
-    await run();
-    const { state, failures, attempts } = await read(webhook);
-    expect({ state, failures }).toEqual({ state: 'on', failures: 0 });
-    expect(attempts.map(({ cause }) => cause)).toEqual(['answer', undefined]);
-    const id = await ann.publishes();
-    await run();
-    expect(receiver.take()).toEqual([`review.published ${id}`]);
-  });
-
   test('has what was changed since its test was sent, and nothing earlier', async () => {
     const receiver = await startReceiver();
     await makeWebhook(receiver);
@@ -76,7 +53,7 @@ describe('a webhook', () => {
   });
 
   test('tells of changes in messages of Standard Webhooks, signed', async () => {
-    const { receiver, webhook } = await subscribe();
+    const { receiver } = await subscribe();
     const now = Date.now();
     stopClock(now);
     const id = await ann.publishes();
@@ -101,25 +78,6 @@ describe('a webhook', () => {
       'webhook-timestamp': `${Math.floor(now / 1000)}`,
     });
     expect(headers?.['webhook-signature']).toMatch(/^v1,[\w+/]{43}=$/);
-    const { attempts } = await read(webhook);
-    expect(attempts.at(-1)).toMatchObject({ type: 'review.published', status: 200 });
-  });
-
-  test('carries nothing that was hidden before the message was sent', async () => {
-    const { receiver } = await subscribe();
-    const id = await ann.publishes({ text: 'A text that a moderator will hide very soon.' });
-    await applyStream();
-    await setHidden(id, true);
-    // The change is logged as a publication; that it was hidden is not.
-    await sendWebhooks();
-    expect(receiver.messages.map(({ text }) => text).join()).not.toContain(
-      'A text that a moderator',
-    );
-    await run();
-    expect(receiver.take()).toEqual([`review.removed ${id}`]);
-    await setHidden(id, false);
-    await run();
-    expect(receiver.take()).toEqual([`review.published ${id}`]);
   });
 
   test('has its test and what was logged in one run', async () => {
@@ -266,18 +224,26 @@ test('a receiver gets nothing twice if the time of a run is over in between', as
 });
 
 describe('a receiver that fails', () => {
-  test('is asked again later, and gets everything in order', async () => {
-    const { receiver, webhook } = await subscribe();
-    receiver.respond = status(500);
+  /** Publishes a review whose message the receiver refuses. Returns its id. */
+  async function publishRefused(receiver: Receiver) {
+    receiver.respond = status(400);
     const id = await ann.publishes();
     await run();
     expect(receiver.take()).toEqual([`review.published ${id}`]);
+    return id;
+  }
+
+  const skipStuck = async (webhook: Webhook) =>
+    skipMessage(webhook, `${(await read(webhook)).stuck?.id}`);
+
+  test('is asked again later, and gets everything in order', async () => {
+    const { receiver, webhook } = await subscribe();
+    const id = await publishRefused(receiver);
     expect(await read(webhook)).toMatchObject({
       state: 'on',
       failures: 1,
       stuck: { id: expect.stringContaining(`rev_${id}_`), type: 'review.published' },
     });
-    expect((await read(webhook)).attempts.at(-1)).toMatchObject({ status: 500, cause: 'status' });
     await run();
     expect(receiver.take()).toEqual([]);
     receiver.respond = undefined;
@@ -319,36 +285,30 @@ describe('a receiver that fails', () => {
     receiver.respond = ({ data }, response) => response.writeHead(data.id === bad.id ? 400 : 200);
     await run();
     expect(receiver.take()).toEqual([`review.published ${bad.id}`]);
-    await skipMessage(webhook, `${(await read(webhook)).stuck?.id}`);
+    await skipStuck(webhook);
     await run();
     expect(receiver.take().slice(0, 3)).toEqual(others.map(({ id }) => `review.published ${id}`));
   });
 
   test('does not miss what has changed since the message that is skipped', async () => {
     const { receiver, webhook } = await subscribe();
-    const bad = await ann.publishes();
-    receiver.respond = status(400);
-    await run();
+    const bad = await publishRefused(receiver);
     await ann.deletes(bad);
     await applyStream();
     receiver.respond = undefined;
-    receiver.take();
-    await skipMessage(webhook, `${(await read(webhook)).stuck?.id}`);
+    await skipStuck(webhook);
     await run();
     expect(receiver.take()).toEqual([`review.removed ${bad}`]);
   });
 
   test('does not miss the next review if the skipped message is no longer due', async () => {
     const { receiver, webhook } = await subscribe({ types: ['review.published'] });
-    const bad = await ann.publishes();
-    receiver.respond = status(400);
-    await run();
+    const bad = await publishRefused(receiver);
     await ann.deletes(bad);
     const good = await ann.publishes();
     await applyStream();
     receiver.respond = undefined;
-    receiver.take();
-    await skipMessage(webhook, `${(await read(webhook)).stuck?.id}`);
+    await skipStuck(webhook);
     await run();
     // The first is no longer public, and its message has another id.
     const reviews = new Map(receiver.messages.map(({ data }) => [data.id, data.review]));
@@ -392,7 +352,7 @@ describe('a receiver that fails', () => {
     expect(await readItem(userKey(user_id))).not.toHaveProperty('news_webhook');
   });
 
-  test('with Retry-After is left alone for so long, up to 8 hours', async () => {
+  test('with Retry-After is left alone for so long', async () => {
     const { receiver, webhook } = await subscribe();
     receiver.respond = status(429, { 'Retry-After': '7200' });
     await ann.publishes();
@@ -400,12 +360,6 @@ describe('a receiver that fails', () => {
     stopClock(start);
     await run();
     expect((await read(webhook)).retry_at).toBe(new Date(start + 7_200_000).toISOString());
-    receiver.respond = status(503, { 'Retry-After': '999999' });
-    stopClock(start + 7_200_000);
-    await run();
-    expect((await read(webhook)).retry_at).toBe(
-      new Date(start + 7_200_000 + 28_800_000).toISOString(),
-    );
   });
 });
 
@@ -504,37 +458,26 @@ describe('messages', () => {
   });
 });
 
-describe('the read units', () => {
-  /** Returns what a run costs, after the stream was followed. */
-  async function cost() {
+test('a minute without news reads 65,000 units a month, and an event 2.5 a webhook', async () => {
+  const cost = async () => {
     await applyStream();
     return measureRun(sendWebhooks);
-  }
-
-  test('of a minute without news are at most 65,000 a month', async () => {
-    const receiver = await startReceiver();
-    for (let i = 0; i < 6; i++) await beginWebhook(receiver);
-    await run();
-    const { read } = await cost();
-    expect(read * 60 * 24 * 30).toBeLessThanOrEqual(65_000);
-  });
-
-  test('of an event are two and a half for each webhook', async () => {
-    const receiver = await startReceiver();
-    for (let i = 0; i < 6; i++) await beginWebhook(receiver);
-    await run();
-    const idle = await cost();
-    await ann.publishes();
-    const one = await cost();
-    expect(receiver.take()).toHaveLength(6);
-    for (let i = 0; i < 8; i++) await ann.publishes();
-    const eight = await cost();
-    expect(receiver.take()).toHaveLength(48);
-    // A minute with news reads the webhooks, once, and two items of each owner.
-    // Then each webhook reads the log, the review and its author.
-    expect(one.read - idle.read).toBeLessThanOrEqual(6 * 2.5 + 1 + 6);
-    expect((eight.read - one.read) / 7).toBeLessThanOrEqual(6 * 2.5);
-    // The lease, and one write of each webhook for up to 20 messages: 1 a KB and 1 for the index.
-    expect([one.write - idle.write, eight.write - idle.write]).toEqual([6 * 3, 6 * 4]);
-  });
+  };
+  const receiver = await startReceiver();
+  for (let i = 0; i < 6; i++) await beginWebhook(receiver);
+  await run();
+  const idle = await cost();
+  expect(idle.read * 60 * 24 * 30).toBeLessThanOrEqual(65_000);
+  await ann.publishes();
+  const one = await cost();
+  expect(receiver.take()).toHaveLength(6);
+  for (let i = 0; i < 8; i++) await ann.publishes();
+  const eight = await cost();
+  expect(receiver.take()).toHaveLength(48);
+  // A minute with news reads the webhooks, once, and two items of each owner.
+  // Then each webhook reads the log, the review and its author.
+  expect(one.read - idle.read).toBeLessThanOrEqual(6 * 2.5 + 1 + 6);
+  expect((eight.read - one.read) / 7).toBeLessThanOrEqual(6 * 2.5);
+  // The lease, and one write of each webhook for up to 20 messages: 1 a KB and 1 for the index.
+  expect([one.write - idle.write, eight.write - idle.write]).toEqual([6 * 3, 6 * 4]);
 });
