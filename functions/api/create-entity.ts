@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { invalidRequest } from '../../shared/base/errors.ts';
+import { invalidRequest, invalidToken } from '../../shared/base/errors.ts';
 import { type EntityType, entityGroups } from '../../shared/core/entity/entity-type.ts';
 import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
 import { answerOnce, IdempotencyKey } from '../../shared/core/http/idempotency.ts';
 import { bodyOf, Caller } from '../../shared/core/http/request.ts';
 import { processed } from '../../shared/core/http/response.ts';
-import { getUser } from '../../shared/core/user/user-repository.ts';
+import { findUser } from '../../shared/core/user/user-repository.ts';
 import { addEntity, namingFields } from '../../shared/features/names/public.ts';
 import { findMeant } from '../../shared/features/things/public.ts';
 
@@ -67,7 +67,8 @@ export const handler = endpoint(request, async ({ caller, idempotency_key: key, 
         answer.id = existing.entity_id;
         return { isRepeated: true };
       }
-      const namer = await getUser(caller.user_id);
+      const namer = await findUser(caller.user_id);
+      if (!namer) throw invalidToken();
       await addEntity({ entity_id: answer.id, entity_type }, naming, namer, record);
       return {};
     },

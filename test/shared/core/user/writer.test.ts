@@ -9,9 +9,17 @@ import { invoke } from '../../../helpers/invoke.ts';
 import { setAttributes } from '../../../helpers/items.ts';
 import { makeCode, redeem } from '../../../helpers/oauth-client.ts';
 import { expectExact } from '../../../helpers/recount.ts';
+import { routeOf } from '../../../helpers/routes.ts';
 import { beforeTransaction } from '../../../helpers/sends.ts';
 import { ask } from '../../../helpers/visit.ts';
-import { makeUser, Person, reviewBody, text, visitor } from '../../../helpers/world.ts';
+import {
+  beginErasure,
+  makeUser,
+  Person,
+  reviewBody,
+  text,
+  visitor,
+} from '../../../helpers/world.ts';
 import { makeWriting, sendWrite, writes } from '../../../helpers/writes.ts';
 
 process.env.OIDC_LOGOUT_URL = 'https://id.example/logout';
@@ -131,6 +139,19 @@ describe('a blocked account', () => {
     const { status, html } = await ask('show-account', scene.user);
     expect(status).toBe(200);
     expect(html).toContain('Account blocked: abuse');
+  });
+});
+
+const byApi = Object.keys(writes).filter((operation) => routeOf(operation).base === undefined);
+
+test.each(byApi)('an account that is being deleted may not %s', async (operation) => {
+  const scene = await makeWriting();
+  const sent = (await writes[operation]?.(scene)) ?? {};
+  await beginErasure(scene.user);
+  expect(await sendWrite(operation, scene, sent)).toMatchObject({
+    status: 401,
+    body: { error: 'invalid_token' },
+    headers: { 'www-authenticate': expect.stringContaining('error="invalid_token"') },
   });
 });
 
