@@ -19,7 +19,7 @@ export interface Ringing {
   urgency: 'page' | 'ticket';
   metric: IMetric;
   description: string;
-  /** Rings above the one number, or below the other. */
+  /** Rings above this number, 0 unless given, or below the other. */
   above?: number;
   below?: number;
   /** Periods in a row, one unless given, or as many `of` a number. */
@@ -139,7 +139,6 @@ export function alarmsOf(
       metric: metrics.replacedKeys,
       description:
         'The signing keys lack the key that tokens and secrets were made with, so all of them are refused',
-      above: 0,
     },
     {
       id: 'Unanswered',
@@ -180,14 +179,16 @@ export function alarmsOf(
       above: 20 * period.toSeconds(),
       periods: 2,
     },
-    ...throttlesOf(table),
+    ...(['Read', 'Write'] as const).flatMap((kind) => [
+      throttles(table, kind, 'date'),
+      throttles(table, kind, 'popularity'),
+    ]),
     {
       id: 'OverBudget',
       urgency: 'ticket',
       metric: metrics.overBudget,
       description:
         'A request was ended because it had read more of the table than its route may. Such data should not exist',
-      above: 0,
     },
     {
       id: 'Spend',
@@ -225,7 +226,6 @@ export function alarmsOf(
       metric: metrics.deadLetters,
       description:
         'A stream record or a daily job failed for good. The message names the function, and infra/aws/alarms.md says what to do',
-      above: 0,
     },
     {
       id: 'RecordsAside',
@@ -233,7 +233,6 @@ export function alarmsOf(
       metric: metrics.recordsAside,
       description:
         'A consumer has put aside a stream record that alone failed for ten minutes. infra/aws/alarms.md says how to redo its work',
-      above: 0,
     },
     {
       id: 'LateMails',
@@ -252,7 +251,6 @@ export function alarmsOf(
       metric: metrics.lostNotices,
       description:
         'Somebody was not told of a decision, because no mail could be sent for two days',
-      above: 0,
       isMeant: notices,
     },
     {
@@ -274,7 +272,6 @@ export function alarmsOf(
       metric: metrics.lateWebhooks,
       description:
         'Runs leave webhooks of three accounts without a message, because other accounts have slow receivers',
-      above: 0,
       periods: 2,
     },
   ];
@@ -357,25 +354,11 @@ export function expiry(CertificateArn: string): Ringing {
   };
 }
 
-function throttlesOf(table: ITable): Ringing[] {
-  const kinds = ['Read', 'Write'] as const;
-  const orders = ['date', 'popularity'] as const;
-  const pairs = kinds.flatMap((kind) => orders.map((order) => ({ kind, order })));
-  return pairs.map(({ kind, order }) => ({
-    id: `Table${kind}Throttles${order === 'date' ? '' : 'ByPopularity'}`,
-    urgency: 'ticket',
-    metric: throttles(table, kind, order),
-    description: `DynamoDB throttles ${kind.toLowerCase()}s of the table or an index by ${order}: one partition has too much traffic, or a quota is reached`,
-    above: 0,
-    periods: 2,
-  }));
-}
-
 /**
- * Returns throttles of the table with its indexes by date, or of those by popularity. A throttled
- * index blocks writes of the table. An alarm takes ten metrics at most.
+ * Returns the alarm on throttles of the table with its indexes by date, or of those by popularity.
+ * A throttled index blocks writes of the table. An alarm takes ten metrics at most.
  */
-function throttles(table: ITable, kind: 'Read' | 'Write', order: 'date' | 'popularity') {
+function throttles(table: ITable, kind: 'Read' | 'Write', order: 'date' | 'popularity'): Ringing {
   const indexes = tableDefinition.indexes
     .filter(({ name }) => name.endsWith(`-by-${order}`))
     .map(({ name }) => ({ GlobalSecondaryIndexName: name }));
@@ -387,7 +370,13 @@ function throttles(table: ITable, kind: 'Read' | 'Write', order: 'date' | 'popul
     }),
   );
   const usingMetrics = Object.fromEntries(each.map((metric, i) => [`m${i}`, metric]));
-  return math(`MAX([${Object.keys(usingMetrics)}])`, usingMetrics, period);
+  return {
+    id: `Table${kind}Throttles${order === 'date' ? '' : 'ByPopularity'}`,
+    urgency: 'ticket',
+    metric: math(`MAX([${Object.keys(usingMetrics)}])`, usingMetrics, period),
+    description: `DynamoDB throttles ${kind.toLowerCase()}s of the table or an index by ${order}: one partition has too much traffic, or a quota is reached`,
+    periods: 2,
+  };
 }
 
 /** Returns the delay of a consumer, in milliseconds. */

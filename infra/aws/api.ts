@@ -69,7 +69,7 @@ export class Api extends Construct {
   readonly accessLog: LogGroup;
   /** {auth_url}. Not `Stage.urlForPath`, because the Stage depends on the functions. */
   readonly url: string;
-  /** By operation. Pages with the same rights share one. */
+  /** Of routes, by operation. Pages with the same rights share one. */
   readonly functions = new Map<string, TableFunction>();
   /** CloudFront in front of the API, with the option `cdn`. */
   readonly edge: Edge | undefined;
@@ -148,20 +148,15 @@ export class Api extends Construct {
       if (defaults.options.isProduction && warmFunctions.includes(name)) keepWarm(created);
       return created;
     };
-    const others = {
-      authorizer: add('Functions', 'authorizer', {
-        description: 'Verifies the access token',
-        table: 'public',
-        secrets: ['SIGNING_KEYS'],
-      }),
-      'no-route': add('Functions', 'no-route', {
-        description: 'Answers requests that match no route',
-        table: 'none',
-      }),
-    };
-    for (const [operation, created] of Object.entries(others)) {
-      this.functions.set(operation, created);
-    }
+    add('Functions', 'authorizer', {
+      description: 'Verifies the access token',
+      table: 'public',
+      secrets: ['SIGNING_KEYS'],
+    });
+    add('Functions', 'no-route', {
+      description: 'Answers requests that match no route',
+      table: 'none',
+    });
     for (const group of functionGroups(this.#routes)) {
       const [first, ...more] = group.routes;
       if (!first) continue;

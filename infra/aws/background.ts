@@ -70,31 +70,27 @@ export class Background extends Construct {
     });
 
     const { notices, mailFrom } = defaults.options;
-    this.jobs = schedulesOf({ isMailing: notices }).map((schedule) => {
-      if (schedule.isForMails) {
-        const job = this.#everyMinute(schedule, defaults, [sending(`${mailFrom}`)]);
-        acknowledge(job.role, anyIdentity);
+    this.jobs = schedulesOf({ isMailing: notices }).map(
+      ({ operation, runs, timeout, isForMails, ...use }) => {
+        const isDaily = runs !== 'every minute';
+        const rights = isForMails ? [sending(`${mailFrom}`)] : [];
+        const job = new TableFunction(this, operation, {
+          defaults,
+          ...use,
+          description: isDaily ? `Every day at ${timeOf(runs)} UTC` : 'Every minute',
+          rights: isDaily ? [toDeadLetters] : rights,
+          timeout: isDaily ? Duration.minutes(15) : Duration.seconds(timeout ?? 15),
+        });
+        if (isForMails) acknowledge(job.role, anyIdentity);
+        if (isDaily) this.#runDaily(job, runs);
+        else runEveryMinute(job);
         return job;
-      }
-      if (schedule.runs === 'every minute') return this.#everyMinute(schedule, defaults);
-      return this.#daily(schedule, schedule.runs, { defaults, rights: [toDeadLetters] });
-    });
+      },
+    );
   }
 
-  /** A job whose failure is repeated twice, and then waits in the queue. */
-  #daily(
-    { operation, table, within }: Schedule,
-    { hour, minute }: { hour: number; minute: number },
-    { defaults, rights }: { defaults: FunctionDefaults; rights: PolicyStatement[] },
-  ) {
-    const job = new TableFunction(this, operation, {
-      defaults,
-      description: `Every day at ${hour}:${`${minute}`.padStart(2, '0')} UTC`,
-      table,
-      within,
-      rights,
-      timeout: Duration.minutes(15),
-    });
+  /** Repeats a failure twice. Then it waits in the queue. */
+  #runDaily(job: TableFunction, { hour, minute }: TimeOfDay): void {
     job.lambda.configureAsyncInvoke({
       retryAttempts: 2,
       onFailure: new SqsDestination(this.deadLetters),
@@ -103,32 +99,21 @@ export class Background extends Construct {
       schedule: Times.cron({ minute: `${minute}`, hour: `${hour}` }),
       targets: [new LambdaTarget(job.lambda, { deadLetterQueue: this.deadLetters })],
     });
-    return job;
   }
+}
 
-  /** A job whose failure goes to no queue, because the next minute repeats it. */
-  #everyMinute(
-    { operation, table, asks, secrets, timeout }: Schedule,
-    defaults: FunctionDefaults,
-    rights: PolicyStatement[] = [],
-  ) {
-    const job = new TableFunction(this, operation, {
-      defaults,
-      description: 'Every minute',
-      table,
-      asks,
-      secrets,
-      rights,
-      timeout: timeout === undefined ? undefined : Duration.seconds(timeout),
-    });
-    // The next minute repeats a run. After throttling, runs of earlier minutes would add to it.
-    job.lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
-    new Rule(job, 'EveryMinute', {
-      schedule: Times.rate(Duration.minutes(1)),
-      targets: [new LambdaTarget(job.lambda)],
-    });
-    return job;
-  }
+type TimeOfDay = Exclude<Schedule['runs'], 'every minute'>;
+
+const timeOf = ({ hour, minute }: TimeOfDay) => `${hour}:${`${minute}`.padStart(2, '0')}`;
+
+/** Runs a job whose failure goes to no queue, because the next minute repeats it. */
+function runEveryMinute(job: TableFunction): void {
+  // After throttling, runs of earlier minutes would add to that of the next one.
+  job.lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
+  new Rule(job, 'EveryMinute', {
+    schedule: Times.rate(Duration.minutes(1)),
+    targets: [new LambdaTarget(job.lambda)],
+  });
 }
 
 /**

@@ -13,28 +13,23 @@ import { functionGroups } from './function-groups.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
+const groups = functionGroups(routes);
+
 /** Pages that share a Lambda with others, by its name. */
 export const sharedPages: ReadonlyMap<string, readonly Route[]> = new Map(
-  functionGroups(routes)
-    .filter((group) => group.routes.length > 1)
-    .map((group) => [group.name, group.routes]),
+  groups.filter((group) => group.routes.length > 1).map((group) => [group.name, group.routes]),
 );
 
-/** The operations of Lambdas that run a single one, by the name of the Lambda. */
-const single: ReadonlyMap<string, string> = singleOperations();
+/** The only operation of a group, or its first one. */
+const firsts = new Map(groups.map(({ name, routes: [first] }) => [name, first?.operation]));
 
-/** Names of all Lambdas. */
-export const lambdaNames: readonly string[] = [...single.keys(), ...sharedPages.keys()];
+const served = new Set(routes.map(({ operation }) => operation));
 
-function singleOperations() {
-  const names = new Map(operations.map((operation) => [operation, operation]));
-  for (const { name, routes: own } of functionGroups(routes)) {
-    const [first, ...others] = own.map(({ operation }) => operation);
-    for (const operation of [first, ...others]) names.delete(`${operation}`);
-    if (first !== undefined && others.length === 0) names.set(name, first);
-  }
-  return names;
-}
+/** Names of all Lambdas: of groups, and of operations without a route. */
+export const lambdaNames: readonly string[] = [
+  ...operations.filter((operation) => !served.has(operation)),
+  ...groups.map(({ name }) => name),
+];
 
 /** Writes modules into a folder, runs `use` on it, and deletes it. */
 export async function withEntries<T>(
@@ -46,7 +41,7 @@ export async function withEntries<T>(
   for (const name of names) {
     const pages = sharedPages.get(name);
     for (const { operation } of pages ?? []) write(operation, entryOf(operation));
-    write(name, pages ? sharedEntryOf(pages) : entryOf(single.get(name) ?? name));
+    write(name, pages ? sharedEntryOf(pages) : entryOf(firsts.get(name) ?? name));
   }
   try {
     return await use(folder);

@@ -27,7 +27,10 @@ const LogDays = v.pipe(
   v.check((days) => retentions.includes(days), `must be one of ${retentions.join(', ')}`),
 );
 
-/** Options of a deployment: `cdk deploy --context <key>=<value>`, or `context` in cdk.json. */
+/**
+ * Options of a deployment: `cdk deploy --context <key>=<value>`, or `context` in cdk.json. The
+ * README says what each is for.
+ */
 const Context = v.object({
   /** Of the service stack. The data stack is named `<name>-data`. */
   name: v.optional(Name, 'review-service'),
@@ -36,14 +39,9 @@ const Context = v.object({
     v.picklist(['production', 'development'], 'must be production or development'),
     'production',
   ),
-  /** Requests a second of all clients to each route. The burst is twice as many. */
   rateLimit: v.optional(whole(1, 99_999), '500'),
-  /** Reserved and most concurrent executions of each function that signs in or issues tokens. */
   signInConcurrency: v.optional(whole(1, 1000)),
-  /**
-   * The file with the settings that a server has too: name of the site, limits of accounts,
-   * databases of names, pictures.
-   */
+  /** A file: see service-settings.ts. */
   settings: v.optional(v.string()),
   /** Request units a second that the table and each of its indexes may consume: read/written. */
   maxUnits: v.optional(pair([1, 39_999], [1, 39_999])),
@@ -58,19 +56,15 @@ const Context = v.object({
    */
   batchWindow: v.optional(whole(0, 60), '5'),
   logDays: v.optional(LogDays, '30'),
-  /** The address that alarms are mailed to. */
   alarmMail: v.optional(Mail),
-  /** Another address for alarms that somebody gets up for. */
   pageMail: v.optional(Mail),
-  /** Host of the service, whose health is then checked from outside. */
   healthCheck: v.optional(Domain),
-  /** Monthly budget of the account in US dollars. A higher cost is mailed to `alarmMail`. */
+  /** US dollars a month. */
   budget: v.optional(whole(1, 999_999)),
   /** The sender of the user pool's mails and of notices: an address verified in Amazon SES. */
   mailFrom: v.optional(Mail),
   /** The identity in Amazon SES is the domain of `mailFrom`, and not the address. */
   mailDomainVerified: v.optional(Flag, 'false'),
-  /** Sends mails to authors and moderators, from `mailFrom`. */
   notices: v.optional(Flag, 'false'),
   domain: v.optional(Domain),
   certificateArn: v.optional(
@@ -79,9 +73,7 @@ const Context = v.object({
       'the ARN of a certificate in Certificate Manager',
     ),
   ),
-  /** The Route 53 zone for the addresses of the domain. */
   hostedZoneId: Text,
-  /** An identity provider other than the user pool. */
   oidcIssuer: v.optional(Url),
   oidcClientId: Text,
   /** A secret with the client secret as plain text. The right to read it names the whole ARN. */
@@ -92,10 +84,7 @@ const Context = v.object({
     ),
   ),
   firewall: v.optional(Flag, 'false'),
-  /**
-   * CloudFront in front of the API. The firewall is then there, too. With `open`, the address of
-   * API Gateway serves everybody as well.
-   */
+  /** With `open`, the address of API Gateway serves everybody as well. */
   cdn: v.optional(v.picklist(['false', 'open', 'true'], 'must be true, open or false'), 'false'),
   tracing: v.optional(Flag, 'false'),
 });

@@ -8,8 +8,6 @@ const usualConcurrency = 1000;
 /** Executions that AWS insists on keeping for functions without a reservation. */
 const unreserved = 100;
 
-const lambdaQuota = { ServiceCode: 'lambda', QuotaCode: 'L-B99A9384' };
-
 /** The needs of a deployment that quotas may not allow. */
 export interface Plan {
   /** Region of the deployment. */
@@ -36,11 +34,11 @@ async function concurrencyProblem({ region, reserved }: Plan): Promise<string | 
   const { ConcurrentExecutions = 0 } = AccountLimit;
   const least = reserved > 0 ? reserved + unreserved : 0;
   if (ConcurrentExecutions < least) {
-    return `signInConcurrency reserves ${reserved} executions, and AWS keeps ${unreserved} more. The account may run ${ConcurrentExecutions} functions at once, so the deployment would fail. ${increase(lambdaQuota, Math.max(least, usualConcurrency), region)}`;
+    return `signInConcurrency reserves ${reserved} executions, and AWS keeps ${unreserved} more. The account may run ${ConcurrentExecutions} functions at once, so the deployment would fail. ${increase(Math.max(least, usualConcurrency), region)}`;
   }
   if (ConcurrentExecutions >= usualConcurrency) return undefined;
-  return `The account may run ${ConcurrentExecutions} functions at once in ${region}. Further requests then fail with a 5xx status. ${increase(lambdaQuota, usualConcurrency, region)}`;
+  return `The account may run ${ConcurrentExecutions} functions at once in ${region}. Further requests then fail with a 5xx status. ${increase(usualConcurrency, region)}`;
 }
 
-const increase = ({ ServiceCode, QuotaCode }: typeof lambdaQuota, value: number, region: string) =>
-  `Ask for more: aws service-quotas request-service-quota-increase --region ${region} --service-code ${ServiceCode} --quota-code ${QuotaCode} --desired-value ${value}`;
+const increase = (value: number, region: string) =>
+  `Ask for more: aws service-quotas request-service-quota-increase --region ${region} --service-code lambda --quota-code L-B99A9384 --desired-value ${value}`;

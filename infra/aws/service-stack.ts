@@ -20,17 +20,13 @@ export class ServiceStack extends Stack {
   constructor(
     scope: App,
     id: string,
-    {
-      options,
-      data,
-      bundles,
-      routes,
-    }: Pick<FunctionDefaults, 'options' | 'bundles'> & {
+    props: Pick<FunctionDefaults, 'options' | 'bundles'> & {
       data: DataStack;
       routes: readonly Route[];
     },
   ) {
     super(scope, id, { description: 'Review service: API, functions and alarms' });
+    const { options, data, bundles, routes } = props;
     const { table, signingKeys, sessionKeys, webhookKeys } = data;
     const { isProduction, domain, securityContact, firewall, cdn, budget } = options;
     keepEnvironment(this, isProduction);

@@ -27,19 +27,15 @@ export const warmFunctions: readonly string[] = [
   'create-review',
 ];
 
-/** Less than Lambda keeps an idle environment. A rule calls nothing but its function. */
-const interval = Duration.minutes(5);
-
-/** The event of such a call. No request of a client has such a field. */
-const warmEvent = { isWarmUp: true };
-
 /** Calls a function every five minutes, which then does nothing but stay. */
 export function keepWarm(target: TableFunction): void {
   new Rule(target, 'Warm', {
-    schedule: Schedule.rate(interval),
+    // Less than Lambda keeps an idle environment.
+    schedule: Schedule.rate(Duration.minutes(5)),
     targets: [
       new LambdaTarget(target.lambda, {
-        event: RuleTargetInput.fromObject(warmEvent),
+        // No request of a client has such a field.
+        event: RuleTargetInput.fromObject({ isWarmUp: true }),
         // The next call repeats it.
         retryAttempts: 0,
         maxEventAge: Duration.minutes(1),
