@@ -318,23 +318,6 @@ describe('one sentence explains', () => {
     );
   });
 
-  test('a public address with a sign-in as anybody', async () => {
-    const publicUrl = 'https://reviews.example.org';
-    const needs = (names: string) =>
-      `PUBLIC_URL needs an identity provider, or anyone could sign in as anybody: set ${names}, or SMTP_URL and MAIL_FROM for a sign-in by mail. For a demonstration, start with --insecure-sign-in instead`;
-    const all = needs('OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET');
-    expect(await reason({ publicUrl })).toBe(all);
-    process.env.OIDC_CLIENT_ID = 'reviews';
-    const oidcIssuer = 'https://login.example.org';
-    expect(await reason({ publicUrl, oidcIssuer })).toBe(needs('OIDC_CLIENT_SECRET'));
-  });
-
-  test('proxies without a public address', async () => {
-    expect(await reason({ trustedProxies: '10.0.0.5' })).toBe(
-      'TRUSTED_PROXIES needs PUBLIC_URL, the address of the proxy: set PUBLIC_URL as well',
-    );
-  });
-
   test('a table with another schema', async () => {
     const { endpoint, stop } = await startEmulator(join(newFolder(), 'emulator.sqlite'));
     const client = new DynamoDBClient(clientOptions(endpoint));
@@ -482,8 +465,8 @@ test('requires an identity provider in public, and announces the public address'
 });
 
 test('refuses to listen on all addresses without an identity provider, as the image does', async () => {
-  expect(refusal(['--host', '0.0.0.0'], { DATA_DIR: dataDir })).toBe(
-    'Error: --host 0.0.0.0 needs an identity provider, or anyone could sign in as anybody: set OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, or SMTP_URL and MAIL_FROM for a sign-in by mail. For a demonstration, start with --insecure-sign-in instead\n',
+  expect(refusal(['--host', '0.0.0.0'], { DATA_DIR: dataDir })).toMatch(
+    /^Error: --host 0\.0\.0\.0 needs an identity provider, [^\n]*\n$/,
   );
   expect(existsSync(join(dataDir, 'stack.json'))).toBe(false);
   const { url } = start(['--host', '0.0.0.0', '--insecure-sign-in']);

@@ -21,17 +21,11 @@ import { scanTable, setAttributes } from '../../../helpers/items.ts';
 import { expectSmallItems } from '../../../helpers/sizes.ts';
 import { applyStream } from '../../../helpers/stream.ts';
 
-/** Stores a record as a person does. */
-async function write(
-  text: string,
-  entity_type: EntityType = 'work',
-  before?: EntityRecord,
-  others: Partial<EntityRecord> = {},
-): Promise<EntityRecord> {
-  const entity_id = before?.entity_id ?? randomUUID();
-  const words = { entity_id, entity_type, name: text, origin: 'member' as const };
-  const record: EntityRecord = { ...words, ...others };
-  await transact(recordWrites(before, record));
+/** Stores a record of a new thing as a person does: a work, unless the rest says otherwise. */
+async function write(name: string, rest: Partial<EntityRecord> = {}): Promise<EntityRecord> {
+  const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
+  const record: EntityRecord = { ...entity, name, origin: 'member', ...rest };
+  await transact(recordWrites(undefined, record));
   return record;
 }
 
@@ -46,13 +40,18 @@ async function name(...given: Parameters<typeof write>): Promise<EntityRecord> {
 async function nameReviewed(
   text: string,
   reviews: number,
-  others: Partial<EntityRecord> = {},
+  rest: Partial<EntityRecord> = {},
 ): Promise<EntityRecord> {
-  const record = await write(text, 'work', undefined, others);
+  const record = await write(text, rest);
   const counts = { b4: reviews, work: reviews, EN: reviews, version: 1 };
   await setAttributes(entityKey(record.entity_id), counts);
   await applyStream();
   return record;
+}
+
+/** Stores a record again as it was first, but for these changes. */
+async function rewrite(record: EntityRecord, changes: Partial<EntityRecord> = {}): Promise<void> {
+  await transact(recordWrites(await readRecord(record), { ...record, ...changes }));
 }
 
 /** All pages of a search, by names. */
@@ -128,16 +127,16 @@ describe('a name is found', () => {
       '1975',
     ],
   ])('%s (%s) by its line, and with and without punctuation', async (given, about, ...texts) => {
-    await name(given, 'event', undefined, { about });
+    await name(given, { entity_type: 'event', about });
     for (const text of texts) {
       expect([text, await find(text, 'event')]).toEqual([text, [given]]);
     }
   });
 
   test('of one type if asked, the very name first', async () => {
-    await name('Jigsaw Falling', 'recording');
-    await name('Jigsaw', 'work');
-    await name('Jigsaw Again', 'artist');
+    await name('Jigsaw Falling', { entity_type: 'recording' });
+    await name('Jigsaw');
+    await name('Jigsaw Again', { entity_type: 'artist' });
     expect((await find('jigsaw'))[0]).toBe('Jigsaw');
     expect(await find('jigsaw', 'recording')).toEqual(['Jigsaw Falling']);
     expect(await find('jigsaw', 'label')).toEqual([]);
@@ -177,11 +176,8 @@ describe('a search', () => {
 
   test('shows each of many once, in pages by type and without', async () => {
     for (let n = 0; n < 130; n++) {
-      const type = n % 3 === 0 ? 'artist' : 'label';
-      const entity = { entity_id: randomUUID(), entity_type: type } as const;
-      await transact(
-        recordWrites(undefined, { ...entity, name: `Meadow ${n}`, origin: 'operator' }),
-      );
+      const entity_type = n % 3 === 0 ? 'artist' : 'label';
+      await write(`Meadow ${n}`, { entity_type, origin: 'operator' });
     }
     await applyStream();
     const all = (await pages('meadow')).flat();
@@ -192,9 +188,9 @@ describe('a search', () => {
 
   test('shows two of what nobody has reviewed and one member has named, on a page', async () => {
     const user_id = randomUUID();
-    for (let n = 0; n < 5; n++) await write(`Quarry ${n}`, 'work', undefined, { user_id });
-    await name('Quarry of Ben', 'work', undefined, { user_id: randomUUID() });
-    await name('Quarry of the town', 'work', undefined, { origin: 'moderator', user_id });
+    for (let n = 0; n < 5; n++) await write(`Quarry ${n}`, { user_id });
+    await name('Quarry of Ben', { user_id: randomUUID() });
+    await name('Quarry of the town', { origin: 'moderator', user_id });
     // Reviewed things of the member count for nothing.
     for (const reviews of [11, 10]) await nameReviewed(`Quarry Q${reviews}`, reviews, { user_id });
     const reviewed = ['Quarry Q11', 'Quarry Q10'];
@@ -225,7 +221,7 @@ describe('a search', () => {
       const before = new Map<string, string[]>();
       for (const text of queries) before.set(text, await found(text));
       const user_id = randomUUID();
-      for (let n = 0; n < many; n++) await write(words(), 'work', undefined, { user_id });
+      for (let n = 0; n < many; n++) await write(words(), { user_id });
       await applyStream();
       for (const [text, ids] of before) expect([text, await found(text)]).toEqual([text, ids]);
     },
@@ -233,9 +229,9 @@ describe('a search', () => {
 
   test('finds the whole name of an unreviewed thing among eighty of another member', async () => {
     const user_id = randomUUID();
-    for (let n = 0; n < 80; n++) await write(`Vantage Point ${n}`, 'work', undefined, { user_id });
-    await name('Vantage Point', 'work', undefined, { user_id: randomUUID() });
-    await name('Vantage Zero', 'work', undefined, { user_id: randomUUID() });
+    for (let n = 0; n < 80; n++) await write(`Vantage Point ${n}`, { user_id });
+    await name('Vantage Point', { user_id: randomUUID() });
+    await name('Vantage Zero', { user_id: randomUUID() });
     expect((await find('vantage point'))[0]).toBe('Vantage Point');
     expect((await find('vantage zero'))[0]).toBe('Vantage Zero');
   });
@@ -263,48 +259,41 @@ describe('the index of names', () => {
     'leaves out %j, and finds it again without',
     async (state) => {
       const record = await name('Quixotic Journey');
-      const stored = await readRecord(record);
-      await transact(recordWrites(stored, { ...record, ...state }));
+      await rewrite(record, state);
       // Also before the stream is followed.
       expect(await find('quixotic')).toEqual([]);
       await applyStream();
       expect(await entriesOf(record)).toEqual([]);
-      await transact(recordWrites(await readRecord(record), record));
+      await rewrite(record);
       await applyStream();
       expect(await find('quixotic')).toEqual(['Quixotic Journey']);
-      await transact(recordWrites(await readRecord(record), { ...record, state: 'removed' }));
+      await rewrite(record, { state: 'removed' });
     },
   );
 
   test('finds the other thing by a name that leads to it, once, and both without', async () => {
     const record = await name('Zyqaint Quorum');
     const other = await name('Zyqite Another');
-    const lead = { ...record, leads_to: other.entity_id };
-    const stored = await readRecord(record);
-    await transact(recordWrites(stored, lead));
+    await rewrite(record, { leads_to: other.entity_id });
     // Before the stream is followed.
     expect(await find('zyqaint')).toEqual([]);
     await applyStream();
     expect(await find('zyqaint')).toEqual(['Zyqite Another']);
     expect(await find('zyq')).toEqual(['Zyqite Another']);
     // Not by a name of something that leads to what is not public.
-    await transact(recordWrites(await readRecord(other), { ...other, state: 'removed' }));
+    await rewrite(other, { state: 'removed' });
     expect(await find('zyqaint')).toEqual([]);
-    await transact(recordWrites(await readRecord(other), other));
-    await transact(recordWrites(await readRecord(record), record));
+    await rewrite(other);
+    await rewrite(record);
     await applyStream();
     expect(await find('zyqaint')).toEqual(['Zyqaint Quorum']);
-    for (const each of [record, other]) {
-      await transact(recordWrites(await readRecord(each), { ...each, state: 'removed' }));
-    }
+    for (const each of [record, other]) await rewrite(each, { state: 'removed' });
     await applyStream();
   });
 
   test('leaves out what only a search has found, and what it finds no more', async () => {
     const record = await name('Passing Fancy');
-    const passing = { ...record, entity_id: randomUUID(), expires_at: 2 ** 32 };
-    await transact(recordWrites(undefined, passing));
-    await applyStream();
+    const passing = await name('Passing Fancy', { expires_at: 2 ** 32 });
     expect(await entriesOf(passing)).toEqual([]);
     // Before the stream is followed.
     const Item = { ...recordKey(record), ...record, name: 'Another', version: Date.now() + 9 };
@@ -335,12 +324,10 @@ describe('the index of names', () => {
   test('is read for at most twelve units, whatever the names', async () => {
     const wide = '\u{1f3b7}'.repeat(190);
     const address = `https://example.org/${'x'.repeat(1_970)}`;
-    const records = Array.from({ length: 100 }, (_, i): EntityRecord => {
+    for (let i = 0; i < 100; i++) {
       const about = `${wide}${i}`;
-      const words = { name: `zzz ${i} ${wide}`, about, by: about, url: address, image: address };
-      return { entity_id: randomUUID(), entity_type: 'work', ...words };
-    });
-    for (const record of records) await transact(recordWrites(undefined, record));
+      await write(`zzz ${i} ${wide}`, { about, by: about, url: address, image: address });
+    }
     await applyStream();
     for (const text of ['zzz', 'zzz 1', 'nothing zzz', `zzz 7 ${wide}`]) {
       const { read, roundTrips } = await measureRun(() => findThings(text));
