@@ -23,6 +23,7 @@ export const hidden: Section = {
     decided('Its author still sees it, with the reason', 'ann GET /user/me/reviews', { 200: { reviews: listWith({ id: '{hidden}', is_hidden: true, moderation: { reason: 'spam', note: 'Tried', decided_at: sentence, decision: sentence } }) }, after: 'is_hidden' }),
     given('operator review unhide {hidden}', { keep: { is_unhidden: 'id' } }),
     decided('Restored, it is public again with its votes', 'visitor GET /review/{hidden}', { 200: { review: { votes: { positive: 1, negative: 0 } } }, eventually: true, after: 'is_unhidden' }),
+    decided('Its author reads the last decision', 'ann GET /user/me/reviews', { 200: { reviews: listWith({ id: '{hidden}', is_hidden: false, moderation: { decision: 'restore' } }) }, after: 'is_unhidden' }),
     decided('It is back in lists and averages', 'visitor GET /review/?entity_id={entity_hidden}', { 200: { count: 1, average_rating: { rating: 1, count: 1 } }, eventually: true, after: 'is_unhidden' }),
   ],
 };

@@ -8,6 +8,7 @@ import {
   refusedFields,
   shown,
   text,
+  typesOfBooks,
   typesOfEntities,
 } from './samples.ts';
 import {
@@ -52,7 +53,7 @@ const blanks = [' ', '\u200b', '\u0301', '\u3164', '\u2800', '\n\t', '\u202e', '
 /** Values that break a rule where the specification is silent. */
 const refusedFieldsToo: Values = {
   entity_id: [null, '{{nobody}}', '{nobody:bare}', '{nobody}\n'],
-  entity_type: [null, 'toString'],
+  entity_type: [null, 'toString', 'bb_', 'bb_artist', 'BB_author'],
   text: [
     '🎵'.repeat(24),
     '🎵'.repeat(5001),
@@ -225,8 +226,10 @@ export const publishing: Section = {
       decided(`Shown as it is: ${name}`, `visitor GET /review/{accepted${index}}`, { 200: { review: { id: `{accepted${index}}`, ...seen } } }),
     ]),
     ...typesOfEntities.map((type) => spec(`entity_type ${type}`, 'ann POST /review/', { json: aReview(type, { entity_type: type }), keep: { [`typed_${type}`]: 'id' } })),
-    decided('bb_… is understood as bk_…', 'ann POST /review/', published('bb', { entity_type: 'bb_author' })),
-    decided('It is shown as bk_…', 'visitor GET /review/{bb}', { 200: { review: { entity_type: 'bk_author' } } }),
+    ...typesOfBooks.flatMap((type) => [
+      decided(`${type} may begin with bb_`, 'ann POST /review/', published(`bb_${type}`, { entity_type: type.replace('bk_', 'bb_') })),
+      decided(`It is shown as ${type}`, `visitor GET /review/{bb_${type}}`, { 200: { review: { entity_type: type } } }),
+    ]),
     ...Object.entries(licenses).flatMap(([id, [name, address]]) => [
       decided(`license_choice ${id}`, 'ann POST /review/', published(nameOf(id), { license_choice: id })),
       decided(`Name and address of ${id}`, `visitor GET /review/{${nameOf(id)}}`, { 200: { review: { license: { id, full_name: `Creative Commons ${name}`, info_url: `https://creativecommons.org/${address}` } } } }),

@@ -56,6 +56,9 @@ export const groupsAndTypes = Object.entries(typesByGroup).flatMap(([group, type
   types.map((type) => [group, type]),
 );
 
+/** The types of books. */
+export const typesOfBooks = typesByGroup.bookdb;
+
 /** The types of all groups. */
 export const typesOfEntities = Object.values(typesByGroup).flat();
 
