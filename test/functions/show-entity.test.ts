@@ -187,17 +187,6 @@ describe('GET /entity/{entity_id} for people', () => {
     expect(headers.link).toContain(`</ws/entity/${entity_id}>; rel="alternate"; type="text/html"`);
   });
 
-  test('is answered 304 while nothing has changed', async () => {
-    const { entity_id, ids } = await makeEntity([{}]);
-    const path = { entity_id };
-    const { headers } = await invoke(handler, { path });
-    expect(headers['cache-control']).toBe('public, max-age=0, s-maxage=10, stale-if-error=0');
-    const known = { 'If-None-Match': `${headers.etag}` };
-    expect(await invoke(handler, { path, headers: known })).toHaveStatus(304);
-    await setHidden(`${ids[0]}`, true);
-    expect(await invoke(handler, { path, headers: known })).toHaveStatus(200);
-  });
-
   test('isolates names, and shows long texts in part', async () => {
     const arabic = 'أعود إليه كل شتاء ولا أجد فيه إلا ما هو جديد';
     const long = 'A sentence of a long review. '.repeat(100);

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-reviews.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
-import { restore, stopClock } from '../helpers/clock.ts';
+import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { applyStream } from '../helpers/stream.ts';
@@ -20,8 +20,6 @@ import {
 } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
-
-afterAll(restore);
 
 type Query = Record<string, string | readonly string[]>;
 

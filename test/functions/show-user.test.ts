@@ -129,7 +129,7 @@ describe('GET /user/{user_id} for people', () => {
     const query = Object.fromEntries(new URL(href).searchParams);
     expect(named(await show(user.id, query))).toHaveLength(1);
     const wrong = await invoke(handler, { path: { user_id: user.id }, query: { cursor: 'x' } });
-    expect(wrong.status).toBe(400);
+    expect(wrong).toHaveStatus(400);
     expect(wrong.body.includes('cursor must be')).toBe(true);
   });
 
@@ -138,7 +138,7 @@ describe('GET /user/{user_id} for people', () => {
     await gone.publishes();
     await beginErasure(gone);
     for (const user_id of [gone.id, randomUUID(), 'x']) {
-      expect((await visitor.readsUser(user_id)).status).toBe(404);
+      expect(await visitor.readsUser(user_id)).toHaveStatus(404);
       const { status, body } = await invoke(handler, { path: { user_id } });
       expect(status).toBe(404);
       expect(body.includes('<h1>User not found</h1>')).toBe(true);

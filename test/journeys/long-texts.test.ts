@@ -1,7 +1,6 @@
 import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
-import { routes } from '../../shared/base/routes.ts';
 import { batchWrite } from '../../shared/base/table/batch.ts';
 import { tableName } from '../../shared/base/table/client.ts';
 import type { Item } from '../../shared/base/table/item.ts';
@@ -20,6 +19,7 @@ import { reviewData } from '../../shared/pages/entity/structured-data.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { follow, position } from '../helpers/list-changes.ts';
 import { differences, expectExact } from '../helpers/recount.ts';
+import { routeOf } from '../helpers/routes.ts';
 import { afterSend, beforeFirst } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
 import {
@@ -62,12 +62,6 @@ const upgraded = async () => (await scanTable()).filter(({ pk }) => pk !== 'HEAL
 
 const partsOf = async (id: string) =>
   (await scanTable()).filter(({ pk }) => pk === reviewKey(id).pk).map(({ sk }) => sk);
-
-const requestOf = (operation: string) => {
-  const route = routes.find((each) => each.operation === operation);
-  if (!route) throw new Error(operation);
-  return route;
-};
 
 describe('everybody who reads a review', () => {
   test('gets the whole text from the API', async () => {
@@ -140,7 +134,7 @@ describe('everybody who reads a review', () => {
     const [author, reader] = await makeUsers(2);
     const id = await importsOne(author, `${textOf(200)}${' '.repeat(30_000)}End.`);
     await reader.votes(id);
-    const { body } = await requestPage(requestOf('show-home'), {});
+    const { body } = await requestPage(routeOf('show-home'), {});
     expect(body).toContain(`/review/${id}">Read more`);
     const mine = await ask('show-my-reviews', author);
     expect(mine.html).toContain('Ünd lang lang');
@@ -158,7 +152,7 @@ test('structured data leaves a long text to the page', async () => {
 describe('a public page', () => {
   const show = async (id: string) => {
     const path = { review_id: id };
-    const { status, body } = await requestPage(requestOf('show-review'), { path });
+    const { status, body } = await requestPage(routeOf('show-review'), { path });
     expect(status).toBe(200);
     expect(Buffer.byteLength(body)).toBeLessThanOrEqual(512 * 1024);
     return `${body}`;
