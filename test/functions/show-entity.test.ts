@@ -9,16 +9,13 @@ import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
-import { reviewsIn } from '../helpers/visit.ts';
+import { pageOf, reviewsIn } from '../helpers/visit.ts';
 import { makeUser, makeUsers, type Person, text, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 
-async function show(entity_id: string, query: Record<string, string> = {}): Promise<string> {
-  const { status, body } = await invoke(handler, { path: { entity_id }, query });
-  expect(status).toBe(200);
-  return body;
-}
+const show = (entity_id: string, query?: Record<string, string>) =>
+  pageOf('show-entity', { path: { entity_id }, query });
 
 /** Reviews of a new entity, one second after the other. */
 async function makeEntity(contents: readonly Record<string, unknown>[]) {

@@ -1,26 +1,20 @@
 import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler } from '../../functions/pages/show-review.ts';
 import { entityTypes } from '../../shared/core/entity/entity-type.ts';
 import { reviewKey } from '../../shared/core/keys.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
-import { reviewsIn } from '../helpers/visit.ts';
+import { pageOf, reviewsIn } from '../helpers/visit.ts';
 import { beginErasure, makeUser, makeUsers, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 const author = await makeUser({ display_name: 'Zoë <i>' });
 
-async function show(review_id: string): Promise<string> {
-  const { status, body } = await invoke(handler, { path: { review_id } });
-  expect(status).toBe(200);
-  return body;
-}
+const show = (review_id: string) => pageOf('show-review', { path: { review_id } });
 
 /** A review of an entity that the databases know by this name. */
 async function makeNamed(name: string, content: Record<string, unknown> = {}, by = author) {

@@ -19,7 +19,6 @@ import { reviewData } from '../../shared/pages/entity/structured-data.ts';
 import { readItem, scanTable, setAttributes } from '../helpers/items.ts';
 import { follow, position } from '../helpers/list-changes.ts';
 import { differences, expectExact } from '../helpers/recount.ts';
-import { routeOf } from '../helpers/routes.ts';
 import { afterSend, beforeFirst } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
 import {
@@ -30,7 +29,7 @@ import {
   sourced,
   textOf,
 } from '../helpers/transfer.ts';
-import { ask, requestPage } from '../helpers/visit.ts';
+import { ask, pageOf } from '../helpers/visit.ts';
 import {
   idsOf,
   makeModerator,
@@ -134,8 +133,7 @@ describe('everybody who reads a review', () => {
     const [author, reader] = await makeUsers(2);
     const id = await importsOne(author, `${textOf(200)}${' '.repeat(30_000)}End.`);
     await reader.votes(id);
-    const { body } = await requestPage(routeOf('show-home'), {});
-    expect(body).toContain(`/review/${id}">Read more`);
+    expect(await pageOf('show-home')).toContain(`/review/${id}">Read more`);
     const mine = await ask('show-my-reviews', author);
     expect(mine.html).toContain('Ünd lang lang');
   });
@@ -151,11 +149,9 @@ test('structured data leaves a long text to the page', async () => {
 
 describe('a public page', () => {
   const show = async (id: string) => {
-    const path = { review_id: id };
-    const { status, body } = await requestPage(routeOf('show-review'), { path });
-    expect(status).toBe(200);
-    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(512 * 1024);
-    return `${body}`;
+    const html = await pageOf('show-review', { path: { review_id: id } });
+    expect(Buffer.byteLength(html)).toBeLessThanOrEqual(512 * 1024);
+    return html;
   };
 
   test.each([
