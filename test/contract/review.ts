@@ -10,6 +10,7 @@ import {
   text,
   typesOfBooks,
   typesOfEntities,
+  unseen,
 } from './samples.ts';
 import {
   type Expected,
@@ -301,13 +302,7 @@ export const drafts: Section = {
     decided('It is in no list', 'visitor GET /review/?entity_id={entity_draft}', { 200: { count: 0, reviews: [] } }),
     decided('It is in no average', 'visitor GET /review/?entity_id={entity_draft}', { 200: { average_rating: { rating: null, count: 0 } } }),
     decided('It is not in the bulk lookup', 'visitor GET /reviews/?review_ids={draft}', { 200: { reviews: { '{draft}': undefined } } }),
-    ...['', '/1'].map((path) => decided(`It is 404: /revisions${path}`, `visitor GET /review/{draft}/revisions${path}`, { 404: 'not_found' })),
-    decided('Nobody reads a vote on it', 'ben GET /review/{draft}/vote', { 404: 'not_found' }),
-    decided('Nobody withdraws a vote on it', 'ben DELETE /review/{draft}/vote', { 404: 'not_found' }),
-    decided('Nobody votes on it', 'ben PUT /review/{draft}/vote', { json: { vote: true }, 404: 'not_found' }),
-    decided('Nobody reports it', 'ben POST /review/{draft}/report', { json: {}, 404: 'not_found' }),
-    decided('Nobody else updates it', 'ben POST /review/{draft}', { json: { rating: 1 }, 404: 'not_found' }),
-    decided('Nobody else deletes it', 'ben DELETE /review/{draft}', { 404: 'not_found' }),
+    ...unseen('draft'),
     decided('By its id it is 404 for its author, too', 'ann GET /review/{draft}', { 404: 'not_found' }),
     decided('It keeps its author from a second review of the entity', 'ann POST /review/', { json: aReview('draft'), 400: 'invalid_request' }),
     decided('is_draft: false publishes it', 'ann POST /review/{draft}', { json: { is_draft: false }, 200: { message: done, review: { id: '{draft}' } } }),

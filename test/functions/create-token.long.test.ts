@@ -3,14 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { handler as authorizer } from '../../functions/api/authorizer.ts';
 import { handler } from '../../functions/api/create-token.ts';
-import { handler as getMe } from '../../functions/api/get-me.ts';
 import { handler as listMyTokens } from '../../functions/api/list-my-tokens.ts';
 import { handler as revokeToken } from '../../functions/api/revoke-token.ts';
 import type { Scope } from '../../shared/base/routes.ts';
 import { grantKey } from '../../shared/core/keys.ts';
 import {
   deleteApplication,
-  endPreviousSecret,
   getOwnApplication,
   rotateSecret,
   updateApplication,
@@ -466,41 +464,12 @@ describe('POST /oauth/token', () => {
       expect(await isAccepted(access_token)).toBe(true);
     });
 
-    test('a third secret is refused', async () => {
-      const first = await makeClient(owner);
-      await rotateSecret(first.client_id, owner.id);
-      const second = await renewed(first);
-      await expect(rotateSecret(first.client_id, owner.id)).rejects.toHaveStatus(400);
-      for (const each of [first, second])
-        expectError(await refresh(each, 'x'), 400, 'invalid_grant');
-    });
-
-    test('the owner ends an old secret at once', async () => {
-      const first = await makeClient(owner);
-      await rotateSecret(first.client_id, owner.id);
-      const { name, desc, website, redirect_uri } = first;
-      await updateApplication(first.client_id, owner.id, { name, desc, website, redirect_uri });
-      expectError(await refresh(first, 'x'), 400, 'invalid_grant');
-      await endPreviousSecret(first.client_id, owner.id);
-      expectError(await refresh(first, 'x'), 401, 'invalid_client');
-      expectError(await refresh(await renewed(first), 'x'), 400, 'invalid_grant');
-    });
-
     test('deleting the application ends its tokens at once', async () => {
       const old = await makeClient(owner);
       const { access_token, refresh_token } = await tokens(old);
       await deleteApplication(old.client_id, owner.id);
       expect(await isAccepted(access_token)).toBe(false);
       expectError(await refresh(old, refresh_token), 401, 'invalid_client');
-    });
-
-    test('deleting the account ends its tokens at once', async () => {
-      const leaving = await makeUser();
-      const { body } = await redeem(client, await makeCode(client, leaving));
-      await deleteAccount(leaving.id);
-      expect(await isAccepted(body.access_token)).toBe(false);
-      expectError(await refresh(client, body.refresh_token), 400, 'invalid_grant');
-      expect(await invoke(getMe, leaving)).toHaveStatus(401);
     });
   });
 });

@@ -1,6 +1,5 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test } from '@jest/globals';
 import { handler as listChanges } from '../../functions/api/list-changes.ts';
 import { handler as listEntities } from '../../functions/api/list-entities.ts';
 import { type Entity, recordKey } from '../../shared/core/entity/record.ts';
