@@ -233,6 +233,18 @@ describe('a path parameter that cannot name anything is 404, and the answer says
   });
 });
 
+const guarded = routes.filter(({ access }) => access !== 'public');
+
+test.each(guarded)('$method $path refuses a request without a caller: 401', async (route) => {
+  const { handler } = await importFunction(route.operation);
+  const path = { review_id: randomUUID() };
+  expect(await invoke(handler, { method: route.method, path, body: {} })).toMatchObject({
+    status: 401,
+    body: { error: 'not_authorized' },
+    headers: { 'www-authenticate': expect.stringMatching(/^Bearer /) },
+  });
+});
+
 describe('what is no route', () => {
   test.each(['11', '1/nothing', '1/review/x/y', 'review', '1/Review', '2/review'])(
     '%j: 404',

@@ -14,12 +14,15 @@ export const changes: Section = {
     decided('A publication is in the log', 'visitor GET /changes?since={position}', { 200: { changes: listWith({ id: '{logged}', version: integer, review: { id: '{logged}', user_id: '{ann_id}', created: isoTime, published_on: isoTime, revisions: [{ id: 1, timestamp: isoTime }] } }) }, eventually: true }),
     given('ann DELETE /review/{logged}'),
     decided('So is a deletion, with null', 'visitor GET /changes?since={position}', { 200: { changes: listWith({ id: '{logged}', version: integer, review: null }) }, eventually: true }),
-    decided('cursor is refused by name', 'visitor GET /changes?cursor=x', invalid('cursor must be sent as since')),
-    decided('A position is not made up', 'visitor GET /changes?since=x', { 400: 'invalid_request', 410: 'gone' }),
+    ...['', '&since={position}'].map((rest) => decided(`cursor is refused by name ${rest && 'beside since'}`, `visitor GET /changes?cursor={position}${rest}`, invalid('cursor must be sent as since'))),
+    ...['x', 'eyJ', 'eyJ0aW1lIjoxfQ', ''].map((since) => decided(`The position “${since}” is not made up`, `visitor GET /changes?since=${since}`, invalid('since must be '))),
+    ...['0', '101', '-1', 'x', ''].map((limit) => decided(`limit=${limit} is refused`, `visitor GET /changes?limit=${limit}`, invalid('limit must be an integer from 1 to 100'))),
   ],
 };
 
 const orders = ['reviews', 'rating', 'latest'];
+
+const badSearches = ['', '%20%E2%80%8B', 'x'.repeat(201), 'a%00', 'a&q=b'];
 
 /** A thing in a list or a search. */
 const aThing = {
@@ -30,14 +33,32 @@ const aThing = {
   average_rating: { count: integer },
 };
 
+/** The numbers of the listed entity, and of one without reviews. */
+const reviewed = {
+  id: '{entity_listed}',
+  entity_type: 'work',
+  review_count: 3,
+  average_rating: { rating: 3.5, count: 2 },
+  ratings: { 1: 0, 2: 1, 3: 0, 4: 0, 5: 1 },
+  languages: { en: 2, de: 1 },
+};
+const unreviewed = {
+  id: '{nobody}',
+  entity_type: null,
+  review_count: 0,
+  average_rating: { rating: null, count: 0 },
+  ratings: { 1: 0, 2: 0, 3: 0, 4: 0, 5: 0 },
+  languages: { en: undefined },
+};
+
 // biome-ignore format: one row, one line
 export const entities: Section = {
   title: 'Entities: GET /entity/{entity_id}, GET /entities/, POST /entity/',
   rows: [
-    decided('An entity has its numbers', 'visitor GET /entity/{entity_listed}', { 200: { entity: { id: '{entity_listed}', entity_type: 'work', review_count: 3, average_rating: { rating: 3.5, count: 2 } } }, eventually: true }),
-    decided('One without reviews has none', 'visitor GET /entity/{nobody}', { 200: { entity: { id: '{nobody}', review_count: 0, average_rating: { rating: null, count: 0 } } } }),
+    decided('An entity has its numbers', 'visitor GET /entity/{entity_listed}', { 200: { entity: reviewed }, has: { 'cache-control': /\bs-maxage=10\b/, etag: /^"/ }, eventually: true }),
+    decided('One without reviews has none', 'visitor GET /entity/{nobody}', { 200: { entity: { ...unreviewed, state: null, leads_to: null, led_from: [] }, latest: [], popular: [], metadata: undefined } }),
     decided('Not a UUID is 404', 'visitor GET /entity/x', { 404: 'not_found' }),
-    decided('Several by their ids', 'visitor GET /entities/?entity_ids={entity_listed},{nobody}', { 200: { entities: { '{entity_listed}': { review_count: 3 }, '{nobody}': { review_count: 0 } } } }),
+    decided('Several by their ids', 'visitor GET /entities/?entity_ids={entity_listed},{nobody}', { 200: { entities: { '{entity_listed}': reviewed, '{nobody}': unreviewed }, entity_id_mapping: { '{entity_listed}': '{entity_listed}', '{nobody}': '{nobody}' } } }),
     decided('25 ids', `visitor GET /entities/?entity_ids=${ids(25)}`, { 200: { entities: {} } }),
     ...['', ',', 'x', '{entity_listed},x', '{entity_listed}%20', '%7B{entity_listed}', '__proto__', '{nobody}&entity_ids={nobody}'].map((ids) => decided(`${ids} is refused`, `visitor GET /entities/?entity_ids=${ids}`, invalid('entity_ids must '))),
     decided('entity_ids is required', 'visitor GET /entities/', invalid('entity_ids is required')),
@@ -45,7 +66,9 @@ export const entities: Section = {
     decided('A query of 4,097 characters is 503', `visitor GET /entities/?entity_ids=${'x'.repeat(4097 - 'entity_ids='.length)}`, { 503: 'service_unavailable' }),
     decided('A query of 4,096 characters is not', `visitor GET /entities/?entity_ids=${'x'.repeat(4096 - 'entity_ids='.length)}`, invalid('entity_ids')),
     decided('26 ids are too many', `visitor GET /entities/?entity_ids=${ids(26)}`, { 400: 'invalid_request' }),
-    decided('One without a name has no state, and leads nowhere', 'visitor GET /entity/{nobody}', { 200: { entity: { state: null, leads_to: null, led_from: [] } } }),
+    decided('include_metadata=true has null for what has no name', 'visitor GET /entity/{nobody}?include_metadata=true', { 200: { metadata: null } }),
+    decided('include_metadata=false has none', 'visitor GET /entity/{nobody}?include_metadata=false', { 200: { metadata: undefined } }),
+    decided('include_metadata=yes is refused', 'visitor GET /entity/{nobody}?include_metadata=yes', invalid('include_metadata')),
     decided('Without a token nothing is added', 'visitor POST /entity/', { json: { entity_type: 'film', name: 'Metropolis' }, 401: 'invalid_token' }),
     decided('A type of another database is not added', 'ann POST /entity/', { json: { entity_type: 'work', name: 'Metropolis' }, ...invalid('entity_type') }),
     decided('A search by name answers with a list', 'visitor GET /entity/?q=metropolis', { 200: { entities: listOf(aThing) } }),
@@ -55,7 +78,9 @@ export const entities: Section = {
     ]),
     decided('Another order is 400', 'visitor GET /entity/?sort=age', { 400: 'invalid_request' }),
     decided('A type that does not exist is 400', 'visitor GET /entity/?sort=latest&entity_type=stone', { 400: 'invalid_request' }),
-    decided('Without a name or an order it is 400', 'visitor GET /entity/', { 400: 'invalid_request' }),
+    decided('Without a name or an order it is 400', 'visitor GET /entity/', invalid('Either q or sort must be sent')),
+    ...badSearches.map((q) => decided(`q=${q.slice(0, 20)} is refused`, `visitor GET /entity/?q=${q}`, invalid('q must '))),
+    ...['musicdb', 'stone'].map((type) => decided(`No search for the type ${type}`, `visitor GET /entity/?q=a&entity_type=${type}`, invalid('entity_type must be one of event, place'))),
   ],
 };
 

@@ -62,6 +62,12 @@ const badFilters = {
   sort_order: ['up', 'DESC'],
   include_metadata: ['maybe', '1'],
 };
+/** Names of entities by their type that name none, or two. */
+const badNames = [
+  'release_group=x',
+  'release_group={nobody}&release_group={nobody}',
+  'release_group={nobody}&artist={nobody}',
+];
 const badStars = ['', '0', '6', '4,', '4,%205', '4.0', '4&rating=5'];
 /** The 183 codes of ISO 639-1. */
 const languages =
@@ -82,6 +88,7 @@ export const reviewList: Section = {
     given('ben POST /review/', { json: aReview('listed', { text: undefined, rating: 2, language: 'de' }), keep: { listed_ben: 'id' } }),
     given('cleo POST /review/', { json: aReview('listed'), keep: { listed_cleo: 'id' } }),
     given('ann PUT /review/{listed_cleo}/vote', { json: { vote: true } }),
+    given('ben PUT /review/{listed_ann}/vote', { json: { vote: true } }),
     spec('entity_id filters by entity, the newest first', `visitor GET ${list}`, { 200: { count: 3, limit: 50, offset: 0, reviews: listed('cleo', 'ben', 'ann') }, eventually: true }),
     spec('With entity_id there is the average of its ratings and their count', `visitor GET ${list}`, { 200: { average_rating: anything }, eventually: true }),
     decided('The average has one decimal', `visitor GET ${list}`, { 200: { average_rating: { rating: 3.5, count: 2 } }, eventually: true }),
@@ -97,8 +104,8 @@ export const reviewList: Section = {
     spec('user_id beside entity_id', `visitor GET ${list}&user_id={ben_id}`, { 200: { count: 1, reviews: listed('ben') } }),
     spec('sort_order=asc has the oldest first', `visitor GET ${list}&sort=published_on&sort_order=asc`, { 200: { reviews: listed('ann', 'ben', 'cleo') } }),
     spec('sort=popularity has the most popular first', `visitor GET ${list}&sort=popularity&limit=1`, { 200: { reviews: [{ id: '{listed_cleo}', popularity: 1 }] }, eventually: true }),
-    decided('Of equally popular ones the newer is first', `visitor GET ${list}&sort=popularity`, { 200: { reviews: listed('cleo', 'ben', 'ann') } }),
-    decided('Ascending, the older is first', `visitor GET ${list}&sort=popularity&sort_order=asc`, { 200: { reviews: listed('ann', 'ben', 'cleo') } }),
+    decided('Of equally popular ones the newer is first', `visitor GET ${list}&sort=popularity`, { 200: { reviews: listed('cleo', 'ann', 'ben') } }),
+    decided('Ascending, the older is first', `visitor GET ${list}&sort=popularity&sort_order=asc`, { 200: { reviews: listed('ben', 'ann', 'cleo') } }),
     decided('sort=rating means popularity', `visitor GET ${list}&sort=rating&limit=1`, { 200: { reviews: listed('cleo') } }),
     decided('sort=created means published_on', `visitor GET ${list}&sort=created&sort_order=asc&limit=1`, { 200: { reviews: listed('ann') } }),
     spec('language filters by language', `visitor GET ${list}&language=en`, { 200: { count: 2, reviews: listed('cleo', 'ann') } }),
@@ -125,10 +132,14 @@ export const reviewList: Section = {
     spec('include_metadata=true adds metadata of the entity', `visitor GET ${list}&include_metadata=true`, { 200: { count: 3, reviews: listOf({ metadata: oneOf(null, { id: uuid, type: string, name: sentence }) }) } }),
     spec('include_metadata=false adds none', `visitor GET ${list}&include_metadata=false`, { 200: { reviews: listOf({ metadata: undefined }) } }),
     decided('Unknown parameters are ignored', `visitor GET ${list}&colour=red`, { 200: { count: 3 } }),
-    decided('release_group=ID means entity_id', 'visitor GET /review/?release_group={entity_release_group}', { 200: { count: 1, reviews: [{ id: '{typed_release_group}' }] } }),
+    decided('release_group=ID means entity_id', 'visitor GET /review/?release_group={entity_release_group}', { 200: { count: 1, reviews: [{ id: '{typed_release_group}' }], average_rating: { rating: null, count: 0 } } }),
     decided('artist=ID means entity_id', 'visitor GET /review/?artist={entity_artist}', { 200: { count: 1, reviews: [{ id: '{typed_artist}' }] } }),
     decided('It implies the type', 'visitor GET /review/?artist={entity_label}', { 200: { count: 0 } }),
+    decided('entity_type beside it wins', 'visitor GET /review/?artist={entity_label}&entity_type=label', { 200: { count: 1 } }),
+    decided('bb_author=ID means entity_id', 'visitor GET /review/?bb_author={entity_bk_author}', { 200: { count: 1, reviews: [{ id: '{typed_bk_author}' }] } }),
+    ...badNames.map((query) => decided(`${query} is refused`, `visitor GET /review/?${query}`, invalid('entity_id must '))),
     decided('entity_id wins beside it', 'visitor GET /review/?artist={nobody}&entity_id={entity_artist}', { 200: { count: 1 } }),
+    ...[['musicbrainz', 'artist'], ['bookbrainz', 'bk_series']].map(([group, type]) => decided(`${group} has ${type}`, `visitor GET /review/?entity_id={entity_${type}}&entity_type=${group}`, { 200: { count: 1 } })),
     decided('bb_author means bk_author', 'visitor GET /review/?entity_id={entity_bk_author}&entity_type=bb_author', { 200: { count: 1 } }),
   ],
 };

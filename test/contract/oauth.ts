@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isAnn } from './samples.ts';
-import { integer, listOf, listWith, sentence } from './suite/match.ts';
+import { integer, listWith, sentence } from './suite/match.ts';
 import { decided, given, type Section, spec } from './suite/row.ts';
 
 /** The body of an error of the token endpoint, in the characters of RFC 6749 section 5.2. */
@@ -32,6 +32,8 @@ const { client_secret: _, ...withoutSecret } = refresh('basic');
 const { client_id: __, ...withoutClient } = withoutSecret;
 const { redirect_uri: ___, ...withoutUri } = withoutClient;
 const isPage = { 'content-type': /^text\/html/ };
+/** Ways in which a client authenticates. Libraries take the first one. */
+const methods = ['client_secret_basic', 'client_secret_post', 'none'];
 const noChallenge = { 'www-authenticate': undefined };
 
 type Refusal = readonly [name: string, fields: Record<string, string>, error: string];
@@ -46,6 +48,7 @@ const badRedeems: readonly Refusal[] = [
   ['An unknown code', { code: 'rvc_made-up' }, 'invalid_grant'],
   ['An access token for a code', { code: '{third_access}' }, 'invalid_grant'],
   ['A refresh token for a code', { code: '{third_refresh}' }, 'invalid_grant'],
+  ['A code of another application', { client_id: '{open_id}', client_secret: '' }, 'invalid_grant'],
   ['A verifier without a challenge', { code_verifier: verifierOf('a') }, 'invalid_grant'],
   ['A wrong secret', { client_secret: 'rvs_wrong' }, 'invalid_client'],
   ['No credentials', { client_id: '', client_secret: '' }, 'invalid_client'],
@@ -148,6 +151,7 @@ export const tokens: Section = {
     decided('The client revokes a token', 'visitor POST /oauth/revoke', { form: { token: '{ended_refresh}', client_id: '{client_id}', client_secret: '{client_secret}' }, 200: undefined }),
     spec('A refresh fails once the access is revoked', 'visitor POST /oauth/token', { form: refresh('ended'), ...faults('invalid_grant') }),
     decided('The access token is refused', 'ended_access GET /user/me', { 401: 'invalid_token' }),
+    decided('Another grant to the same application stays', 'first_new GET /user/me', isAnn),
     ...['x', 'rva_x', 'rvr_', `rvr_${'A'.repeat(118)}`, '{ended_refresh}'].map((token) => decided(`Revoking ${token.slice(0, 20)} succeeds`, 'visitor POST /oauth/revoke', { form: { token, client_id: '{client_id}', client_secret: '{client_secret}' }, 200: {}, has: { 'cache-control': 'no-store' } })),
     ...refusing('/oauth/revoke', { token: 'x', client_id: '{client_id}', client_secret: '{client_secret}' }, badRevocations),
     decided('A revocation needs the client', 'visitor POST /oauth/revoke', { form: { token: 'x' }, 401: fault('invalid_client') }),
@@ -165,6 +169,22 @@ const openRedeem = (fields: Record<string, string> = {}) => ({
   code_verifier: verifier,
   ...fields,
 });
+/** Requests of a thief of its code, who lacks something. */
+const badOpenRedeems: readonly Refusal[] = [
+  ['No verifier', { code_verifier: '' }, 'invalid_grant'],
+  ['Another verifier', { code_verifier: verifierOf('b') }, 'invalid_grant'],
+  ['The challenge for a verifier', { code_verifier: challenge }, 'invalid_grant'],
+  ['A short verifier', { code_verifier: verifier.slice(-42) }, 'invalid_grant'],
+  ['No redirect_uri', { redirect_uri: '' }, 'invalid_request'],
+  ['Another redirect_uri', { redirect_uri: '{redirect_uri}/' }, 'invalid_grant'],
+  ['No client_id', { client_id: '' }, 'invalid_client'],
+  ['A secret', { client_secret: 'rvs_x' }, 'invalid_client'],
+];
+const badOpenRefreshes: readonly Refusal[] = [
+  ['A secret', { client_secret: 'rvs_x' }, 'invalid_client'],
+  ['No client_id', { client_id: '' }, 'invalid_client'],
+  ['Another redirect_uri', { redirect_uri: '{redirect_uri}/' }, 'invalid_grant'],
+];
 const openRefresh = (refresh_token: string) => ({
   grant_type: 'refresh_token',
   refresh_token,
@@ -176,11 +196,12 @@ export const publicApplication: Section = {
   title: 'A public application: without a secret',
   rows: [
     decided('A refresh needs neither secret nor redirect_uri', 'visitor POST /oauth/token', { form: openRefresh('{page_refresh}'), 200: { token_type: 'Bearer', refresh_token: sentence, scope: 'review vote' }, keep: { page_next: 'refresh_token' } }),
-    decided('A secret is refused', 'visitor POST /oauth/token', { form: { ...openRefresh('{page_next}'), client_secret: 'rvs_x' }, 401: fault('invalid_client') }),
+    ...refusing('/oauth/token', openRefresh('{page_next}'), badOpenRefreshes),
+    decided('It may send the registered redirect_uri', 'visitor POST /oauth/token', { form: { ...openRefresh('{page_next}'), redirect_uri: '{redirect_uri}' } }),
     decided('Without a challenge it gets no code', `browser APPROVE ${openAsked}&state=s`, { 302: { error: 'invalid_request', state: 's', code: undefined } }),
     decided('A plain challenge is refused', `browser APPROVE ${openAsked}&code_challenge=${verifier}&code_challenge_method=plain`, { 302: { error: 'invalid_request', code: undefined } }),
     decided('With a challenge it gets a code', `browser APPROVE ${openAsked}&scope=review&${openChallenge}`, { 302: { code: sentence, iss: '{auth}' }, keep: { open_code: 'code' } }),
-    decided('The code is refused without the verifier', 'visitor POST /oauth/token', { form: openRedeem({ code_verifier: '' }), 400: fault('invalid_grant') }),
+    ...refusing('/oauth/token', openRedeem(), badOpenRedeems),
     decided('The code is refused to another application', 'visitor POST /oauth/token', { form: openRedeem({ client_id: '{client_id}', client_secret: '{client_secret}' }), 400: fault('invalid_grant') }),
     decided('With the verifier it gives tokens to a page of any origin', 'visitor POST /oauth/token', { form: openRedeem(), 200: { access_token: sentence, refresh_token: sentence, scope: 'review' }, has: { 'access-control-allow-origin': '*' }, keep: { opened: 'access_token' } }),
     decided('Another application that sends the code again is refused', 'visitor POST /oauth/token', { form: openRedeem({ client_id: '{client_id}', client_secret: '{client_secret}' }), 400: fault('invalid_grant') }),
@@ -214,7 +235,7 @@ export const authorization: Section = {
     decided('After all of this the code is good, and an empty verifier counts as none', 'visitor POST /oauth/token', { form: redeem('misused', { code_verifier: '' }), 200: { scope: 'review' } }),
     spec('If refused, the browser carries access_denied and the state', `browser REFUSE ${asked}&scope=review&state=s`, { 302: { error: 'access_denied', state: 's', code: undefined } }),
     spec('Without a state none is returned', `browser REFUSE ${asked}&scope=review`, { 302: { error: 'access_denied', state: undefined } }),
-    spec('scope is optional', `browser APPROVE ${asked}`, { 302: { code: sentence }, keep: { plain_code: 'code' } }),
+    spec('scope is optional, and so is state', `browser APPROVE ${asked}`, { 302: { code: sentence, state: undefined }, keep: { plain_code: 'code' } }),
     given('visitor POST /oauth/token', { form: redeem('plain_code'), keep: { scopeless: 'access_token' } }),
     decided('Without scope none is granted', 'scopeless POST /review/', { json: {}, 403: 'insufficient_scope' }),
     decided('response_type is code', `browser APPROVE ${authorize}?response_type=token&client_id={client_id}&redirect_uri={redirect_uri}&state=s`, { 302: { error: 'unsupported_response_type', state: 's' } }),
@@ -236,8 +257,9 @@ export const authorization: Section = {
     decided('A state of 2 KB', `browser REFUSE ${asked}&state=${'s'.repeat(2048)}`, { 302: { error: 'access_denied', state: 's'.repeat(2048) } }),
     decided('A longer state is refused', `browser APPROVE ${asked}&state=${'s'.repeat(2049)}`, { 302: { error: 'invalid_request' } }),
     spec('Plain HTTP is refused', 'visitor GET {plain}/oauth/authorize', { 0: undefined, 301: undefined, 302: undefined, 308: undefined, 400: undefined, 403: undefined, 404: undefined, 426: undefined, quick: true }),
-    decided('The metadata of the server name its addresses', 'visitor GET {auth}/.well-known/oauth-authorization-server', { 200: { issuer: '{auth}', authorization_endpoint: '{auth}/oauth/authorize', token_endpoint: '{base}/oauth/token', revocation_endpoint: '{base}/oauth/revoke' }, quick: true }),
-    decided('They name scopes, grants and methods', 'visitor GET {auth}/.well-known/oauth-authorization-server', { 200: { scopes_supported: ['review', 'vote', 'user'], response_types_supported: ['code'], grant_types_supported: ['authorization_code', 'refresh_token'], token_endpoint_auth_methods_supported: listOf(/^(client_secret_(post|basic)|none)$/), code_challenge_methods_supported: ['S256'], authorization_response_iss_parameter_supported: true } }),
+    decided('The metadata of the server name its addresses', 'visitor GET {auth}/.well-known/oauth-authorization-server', { 200: { issuer: '{auth}', authorization_endpoint: '{auth}/oauth/authorize', token_endpoint: '{base}/oauth/token', revocation_endpoint: '{base}/oauth/revoke', service_documentation: sentence }, keep: { documentation: 'service_documentation' }, quick: true }),
+    decided('Its documentation is a page', 'visitor GET {documentation}', { 200: /<h1/, has: isPage, quick: true }),
+    decided('They name scopes, grants and methods', 'visitor GET {auth}/.well-known/oauth-authorization-server', { 200: { scopes_supported: ['review', 'vote', 'user'], response_types_supported: ['code'], response_modes_supported: ['query'], grant_types_supported: ['authorization_code', 'refresh_token'], token_endpoint_auth_methods_supported: methods, revocation_endpoint_auth_methods_supported: methods, code_challenge_methods_supported: ['S256'], authorization_response_iss_parameter_supported: true } }),
     decided('Sign-in leads to the identity provider', 'visitor GET {auth}/account/sign-in', { 302: undefined, 303: undefined, has: { location: /^https?:.*[?&]code_challenge_method=S256/ }, keep: { provider: '@location' }, quick: true }),
     decided('The identity provider answers', 'visitor GET {provider}', { 200: undefined, 302: undefined, 303: undefined, quick: true }),
   ],

@@ -1,3 +1,5 @@
+import { decided } from './suite/row.ts';
+
 /** The message of every success. */
 export const done = 'Request processed successfully';
 
@@ -42,6 +44,25 @@ export const refusedFields = (json: Fields) => ({ json, ...invalid(Object.keys(j
 /** The list of an entity without public reviews. */
 export const noReviews = { count: 0, reviews: [], average_rating: { rating: null, count: 0 } };
 
+/** A review of Ann that is not public is 404 for everybody else, whatever they do. */
+export const unseen = (name: string) =>
+  Object.entries({
+    'It is 404': 'visitor GET /review/{it}',
+    'Its revisions are 404': 'visitor GET /review/{it}/revisions',
+    'Its first revision is 404': 'visitor GET /review/{it}/revisions/1',
+    'Nobody votes on it': 'ben PUT /review/{it}/vote',
+    'Nobody reads a vote on it': 'ben GET /review/{it}/vote',
+    'Nobody withdraws a vote on it': 'ben DELETE /review/{it}/vote',
+    'Nobody reports it': 'ben POST /review/{it}/report',
+    'Nobody else updates it': 'ben POST /review/{it}',
+    'Nobody else deletes it': 'ben DELETE /review/{it}',
+  }).map(([claim, request]) =>
+    decided(claim, request.replace('{it}', `{${name}}`), {
+      ...(/ (PUT|POST) /.test(request) && { json: { vote: true, rating: 1 } }),
+      404: 'not_found',
+    }),
+  );
+
 /** The answer to Ann, who asks for her profile. */
 export const isAnn = { 200: { user: { id: '{ann_id}' } } };
 
@@ -55,6 +76,9 @@ const typesByGroup = {
 export const groupsAndTypes = Object.entries(typesByGroup).flatMap(([group, types]) =>
   types.map((type) => [group, type]),
 );
+
+/** The types of books. */
+export const typesOfBooks = typesByGroup.bookdb;
 
 /** The types of all groups. */
 export const typesOfEntities = Object.values(typesByGroup).flat();

@@ -20,10 +20,10 @@ test('a review of another type is refused by the API and the form, and of a film
   await addEntity(film, { name: 'Metropolis', about: undefined, url: undefined }, user);
   const album = { entity_id: randomUUID(), entity_type: 'release_group' };
   const refused = await ann.triesToPublish(reviewBody(album));
-  expect(refused.status).toBe(400);
+  expect(refused).toHaveStatus(400);
   expect(refused.body.description).toBe('entity_type must be one of film');
   expect(await publishForm(ann, album, filledForm())).toHaveStatus(400);
-  expect((await ann.triesToPublish(reviewBody(film))).status).toBe(200);
+  expect(await ann.triesToPublish(reviewBody(film))).toHaveStatus(200);
 });
 
 test('the description of the API offers films for a new review, and all types as a filter', async () => {
@@ -33,7 +33,7 @@ test('the description of the API offers films for a new review, and all types as
   expect(schema.properties.entity_type.enum).toEqual(['film']);
   expect(example.entity_type).toBe('film');
   expect(components.schemas.EntityType.enum).toContain('release_group');
-  expect((await invoke(listReviews, { query: { entity_type: 'musicdb' } })).status).toBe(200);
+  expect(await invoke(listReviews, { query: { entity_type: 'musicdb' } })).toHaveStatus(200);
 });
 
 test('the guides speak of a film that is here', async () => {

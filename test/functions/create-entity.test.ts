@@ -67,7 +67,7 @@ describe('POST /entity/', () => {
     const again = await adds(ann, film('Nostalghia'), headers);
     expect([first.status, again.body]).toEqual([200, first.body]);
     const other = await adds(ann, film('Mirror'), headers);
-    expect(other.status).toBe(422);
+    expect(other).toHaveStatus(422);
   });
 
   test('repeats the first answer of a key, whatever has the name since', async () => {
@@ -123,7 +123,7 @@ describe('POST /entity/', () => {
 
   test('gives a new account ten names a day', async () => {
     const ann = await makeUser();
-    for (let i = 0; i < 10; i++) expect((await adds(ann, film(`Film ${i}x`))).status).toBe(200);
+    for (let i = 0; i < 10; i++) expect(await adds(ann, film(`Film ${i}x`))).toHaveStatus(200);
     const refused = await adds(ann, film('The eleventh'));
     expect([refused.status, refused.body.error]).toEqual([403, 'limit_exceeded']);
     expect(refused.headers['retry-after']).toMatch(/^\d+$/);

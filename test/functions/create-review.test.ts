@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { handler } from '../../functions/api/create-review.ts';
 import {
   claimKey,
   countsKey,
@@ -8,9 +6,8 @@ import {
   revisionKey,
   userKey,
 } from '../../shared/core/keys.ts';
-import { invoke } from '../helpers/invoke.ts';
 import { readItem } from '../helpers/items.ts';
-import { beginErasure, makeUser, Person, reviewBody, text, visitor } from '../helpers/world.ts';
+import { makeUser, reviewBody, text, visitor } from '../helpers/world.ts';
 
 const user = await makeUser();
 
@@ -111,26 +108,5 @@ describe('POST /review', () => {
       await user.triesToPublish(JSON.stringify(reviewBody()).replace(/}$/, `,${more}`)),
     ).toHaveStatus(200);
     expect({}).not.toHaveProperty('rating');
-  });
-
-  test('refuses a request without a caller: 401', async () => {
-    expect(await invoke(handler, { body: reviewBody() })).toMatchObject({
-      status: 401,
-      body: { error: 'not_authorized' },
-      headers: { 'www-authenticate': expect.stringMatching(/^Bearer /) },
-    });
-  });
-
-  test('refuses a caller whose account is deleted or being deleted: 401', async () => {
-    const going = await makeUser();
-    await beginErasure(going);
-    for (const author of [going, new Person(randomUUID())]) {
-      const sent = reviewBody();
-      const { status, body, headers } = await author.triesToPublish(sent);
-      expect(status).toBe(401);
-      expect(body.error).toBe('invalid_token');
-      expect(headers['www-authenticate']).toContain('error="invalid_token"');
-      expect(await readItem(entityKey(`${sent.entity_id}`))).toBeUndefined();
-    }
   });
 });

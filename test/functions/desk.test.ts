@@ -17,15 +17,12 @@ const mia = await makeModerator('Mia');
 beforeEach(() => {
   process.env.HELD_REVIEWS = '1';
 });
-afterAll(() => {
-  delete process.env.HELD_REVIEWS;
-});
 
 /** Adds a film with a review, by the form. */
 async function addAndReview(author: Person, name: string) {
   const entity = { entity_id: randomUUID(), entity_type: 'film' };
   const form = { ...filledForm(), ...entity, name, review: 'publish' };
-  expect((await ask('add-entity', author, { form })).status).toBe(303);
+  expect(await ask('add-entity', author, { form })).toHaveStatus(303);
   const { body } = await author.listsOwnReviews();
   const own = body.reviews.find(
     (each: { entity_id: string }) => each.entity_id === entity.entity_id,

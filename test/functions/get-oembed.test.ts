@@ -99,7 +99,7 @@ describe('GET /oembed', () => {
   ])('refuses %j in JSON: %i', async (query, status, error) => {
     const answer = await get(query as Record<string, string>);
     expect(answer.headers['content-type']).toBe('application/json');
-    expect(answer.status).toEqual(status);
+    expect(answer).toHaveStatus(status);
     expect(answer.body.error).toEqual(error);
   });
 });

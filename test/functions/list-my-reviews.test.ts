@@ -1,6 +1,6 @@
-import { decideReview, setHidden } from '../../shared/core/report/decision-repository.ts';
+import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { idsOf, makeUser, makeUsers, visitor } from '../helpers/world.ts';
+import { idsOf, makeUsers, visitor } from '../helpers/world.ts';
 
 const [user, other] = await makeUsers(2);
 
@@ -30,34 +30,5 @@ describe('GET /user/me/reviews', () => {
     const { body: plain } = await visitor.reads(ids[2] ?? '');
     const state = { is_draft: false, is_hidden: false, moderation: null };
     expect(body.reviews[2]).toEqual({ ...plain.review, ...state });
-  });
-
-  test('returns a moderator’s latest decision', async () => {
-    const author = await makeUser();
-    const id = await author.publishes();
-    const moderation = async () => (await author.listsOwnReviews()).body.reviews[0].moderation;
-    const why = { reason: 'copyright', note: 'A chapter of the book.' } as const;
-    await decideReview(id, 'hide', { ...why, moderator_id: null });
-    expect(await moderation()).toEqual({
-      decision: 'hide',
-      ...why,
-      decided_at: expect.stringMatching(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/),
-    });
-    await decideReview(id, 'restore', { reason: 'other', note: '', moderator_id: null });
-    expect(await moderation()).toMatchObject({ decision: 'restore', reason: 'other', note: '' });
-    const { body } = await visitor.reads(id);
-    expect(body.review).not.toHaveProperty('moderation');
-  });
-
-  test('pages through them', async () => {
-    for (const limit of [1, 5, 7]) {
-      const found = [];
-      for (let offset = 0; offset < 12; offset += limit) {
-        const { body } = await user.listsOwnReviews({ limit: `${limit}`, offset: `${offset}` });
-        expect(body).toMatchObject({ count: 12, limit, offset });
-        found.push(...idsOf(body.reviews));
-      }
-      expect(found).toEqual(ids);
-    }
   });
 });

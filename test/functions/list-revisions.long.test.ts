@@ -151,15 +151,3 @@ describe('GET /review/{review_id}/revisions', () => {
     ]);
   });
 });
-
-describe('GET /review/{review_id}/revisions/{rev}', () => {
-  test('returns one revision', async () => {
-    const { status, body } = await visitor.readsRevision(id, '11');
-    expect(status).toBe(200);
-    expect(body).toEqual({ revision: last });
-    expect((await visitor.readsRevision(id.toUpperCase(), '1')).body.revision).toMatchObject({
-      id: 1,
-      text,
-    });
-  });
-});

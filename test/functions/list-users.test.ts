@@ -1,8 +1,6 @@
 import { handler as listUsers } from '../../functions/api/list-users.ts';
-import { userKey } from '../../shared/core/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
-import { setAttributes } from '../helpers/items.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { enterEmptyTable } from '../helpers/table.ts';
 import { makeUser, type Person, visitor } from '../helpers/world.ts';
@@ -77,25 +75,6 @@ describe('GET /user with USER_LIST=authors', () => {
       query = page.body.next && { ...all, cursor: page.body.next };
     }
     expect(seen).toEqual(['Ann', 'Ben']);
-    delete process.env.USER_LIST;
     leave();
-  });
-});
-
-describe('GET /user/{user_id}', () => {
-  test('returns only the public profile', async () => {
-    const { id } = await makeUser({ display_name: 'Zoë 🎵', karma: 50 });
-    await setAttributes(userKey(id), {
-      created: '2024-02-29T12:34:56.789Z',
-      email: 'zoe@mail.example',
-      musicdb_username: 'zoe',
-    });
-    for (const user_id of [id, id.toUpperCase()]) {
-      const { status, body } = await visitor.readsUser(user_id);
-      expect(status).toBe(200);
-      const created = 'Thu, 29 Feb 2024 12:34:56 GMT';
-      const user = { id, display_name: 'Zoë 🎵', created, karma: 50, user_type: 'Apprentice' };
-      expect(body).toEqual({ user });
-    }
   });
 });

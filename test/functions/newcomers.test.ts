@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { caseKey, reviewKey } from '../../shared/core/keys.ts';
-import { readItem } from '../helpers/items.ts';
+import { decideCase, seenOf } from '../helpers/cases.ts';
 import { ask } from '../helpers/visit.ts';
 import { makeModerator, makeUser, type Person, text, visitor } from '../helpers/world.ts';
 
@@ -17,16 +16,6 @@ async function publishOnPage(author: Person) {
   const { headers } = await ask('publish-review', author, { query, form });
   const { body } = await author.listsOwnReviews();
   return { id: body.reviews[0].id as string, location: headers.location };
-}
-
-/** Decides by the form of the desk, on what the moderator has seen. */
-async function decide(review_id: string, decision: string, why: Record<string, string>) {
-  const version = `${(await readItem(caseKey(review_id)))?.version}`;
-  const edits = `${(await readItem(reviewKey(review_id)))?.edits}`;
-  const { html } = await ask('show-case', mia, { path: { review_id } });
-  const [, named] = /name="named" value="(\d+)"/.exec(html) ?? [];
-  const form = { decision, version, edits, ...why, ...(named !== undefined && { named }) };
-  return ask('decide-review', mia, { path: { review_id }, form });
 }
 
 test('pages say to a newcomer that the review waits, and to moderators that they decide', async () => {
@@ -53,8 +42,7 @@ test('pages say to a newcomer that the review waits, and to moderators that they
   expect(page.html).toContain('Refuse the review');
   expect(page.html).not.toContain('Make it public again');
   expect(page.html).not.toContain('Decided last');
-  const answer = await decide(id, 'approve', { reason: 'other', note: '' });
-  expect(answer).toHaveStatus(303);
+  expect(await decideCase(mia, id, { decision: 'approve' })).toHaveStatus(303);
   expect(await visitor.reads(id)).toHaveStatus(200);
   expect((await ask('show-my-reviews', author)).html).toContain('<p class="soft">Public · ');
   expect((await ask('show-account', author)).html).toContain('<h3>Approved</h3>');
@@ -63,8 +51,8 @@ test('pages say to a newcomer that the review waits, and to moderators that they
 test('a refusal needs a reason, and the author reads it and can appeal', async () => {
   const author = await makeUser();
   const { id } = await publishOnPage(author);
-  expect(await decide(id, 'hide', { reason: '', note: '' })).toHaveStatus(400);
-  await decide(id, 'hide', { reason: 'spam', note: 'A shop.' });
+  expect(await decideCase(mia, id, { decision: 'hide', reason: '' })).toHaveStatus(400);
+  await decideCase(mia, id, { decision: 'hide', reason: 'spam', note: 'A shop.' });
   const own = (await ask('show-my-reviews', author)).html;
   expect(own).toContain('Hidden: spam');
   expect(own).toContain(`/account/reviews/${id}/appeal"`);
@@ -73,18 +61,16 @@ test('a refusal needs a reason, and the author reads it and can appeal', async (
 test('an edit that the moderator has not seen keeps the review waiting', async () => {
   const author = await makeUser();
   const { id } = await publishOnPage(author);
-  const version = `${(await readItem(caseKey(id)))?.version}`;
+  const seen = await seenOf(mia, id);
   await author.edits(id, { rating: 1 });
-  const form = { decision: 'approve', version, edits: '0', reason: 'other', note: '' };
-  const answer = await ask('decide-review', mia, { path: { review_id: id }, form });
-  expect(answer).toHaveStatus(400);
+  expect(await decideCase(mia, id, { decision: 'approve' }, seen)).toHaveStatus(400);
   expect(await visitor.reads(id)).toHaveStatus(404);
 });
 
 /** Publishes a review that is approved, and opens its form. */
 async function openApproved(author: Person) {
   const { id } = await publishOnPage(author);
-  await decide(id, 'approve', { reason: 'other', note: '' });
+  await decideCase(mia, id, { decision: 'approve' });
   const path = { review_id: id };
   const opened = (await ask('show-review-editor', author, { path })).html;
   const revision = /name="revision" value="([^"]+)"/.exec(opened)?.[1] ?? '';
@@ -118,8 +104,8 @@ test('pages show an edit that waits to its author and to moderators, and both te
   expect(desk).toContain('>Approve the new text<');
   expect(desk).toContain('>Refuse the new text<');
   expect(desk).not.toContain('Dismiss the reports');
-  const refusal = await decide(id, 'refuse', { reason: 'spam', note: 'A <shop>.' });
-  expect(refusal).toHaveStatus(303);
+  const refusal = { decision: 'refuse', reason: 'spam', note: 'A <shop>.' };
+  expect(await decideCase(mia, id, refusal)).toHaveStatus(303);
   const after = (await ask('show-my-reviews', author)).html;
   expect(after).toContain('Edit refused: spam');
   expect(after).toContain('A &lt;shop&gt;.');

@@ -40,11 +40,8 @@ describe('a GET of somebody who is not signed in writes nothing and asks nobody'
   );
 
   // The page of an invitation.
-  beforeAll(() => {
+  beforeEach(() => {
     process.env.MEMBERS = 'invited';
-  });
-  afterAll(() => {
-    delete process.env.MEMBERS;
   });
 
   test.each(open)('$path', async (route) => {

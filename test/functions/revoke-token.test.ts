@@ -22,19 +22,6 @@ const revoke = ({ client_id, client_secret }: Client, fields: Record<string, str
   postForm(handler, { client_id, client_secret, ...fields });
 
 describe('POST /oauth/revoke', () => {
-  test.each(['access_token', 'refresh_token'])('ends the grant of an %s', async (kind) => {
-    const all = await tokens();
-    const { access_token } = await tokens();
-    const answer = await revoke(client, { token: all[kind] });
-    expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
-    expect((await refresh(client, all.refresh_token)).body.error).toBe('invalid_grant');
-    // Another grant to the same client remains. Repeating the revocation is no error.
-    expect(await listGrants(user.id)).toHaveLength(1);
-    expect(await revoke(client, { token: all[kind] })).toHaveStatus(200);
-    expect(await revoke(client, { token: access_token })).toHaveStatus(200);
-    expect(await listGrants(user.id)).toEqual([]);
-  });
-
   test('accepts a replaced refresh token, a wrong hint, and Basic', async () => {
     const { refresh_token } = await tokens();
     await refresh(client, refresh_token);

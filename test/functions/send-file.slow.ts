@@ -38,7 +38,7 @@ test(`a file of ${rows} rows is brought over two kills, and undone`, async () =>
       body,
       redirect: 'manual',
     });
-    expect(answer.status).toBe(303);
+    expect(answer).toHaveStatus(303);
   };
   /** Waits for the end of the work, over this many kills, and returns the page and seconds. */
   const finish = async (kills = 0) => {
@@ -65,7 +65,7 @@ test(`a file of ${rows} rows is brought over two kills, and undone`, async () =>
     body,
     redirect: 'manual',
   });
-  expect(sent.status).toBe(303);
+  expect(sent).toHaveStatus(303);
   const found = await finish();
   expect(countOf(found.html, 'Film that is not here yet')).toBe(rows);
 

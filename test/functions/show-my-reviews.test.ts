@@ -60,7 +60,7 @@ describe('GET /account/reviews', () => {
     expect(shown.map((each) => />(A rec[^<]*)/.exec(each)?.[1])).toEqual(texts);
     expect(nextOn(second.html)).toBeUndefined();
     const other = await makeUser();
-    expect((await ask('show-my-reviews', other, { query: { cursor } })).status).toBe(400);
+    expect(await ask('show-my-reviews', other, { query: { cursor } })).toHaveStatus(400);
   });
 });
 
@@ -88,7 +88,7 @@ describe('GET /account/votes', () => {
     );
     expect(rows[0]).toMatch(new RegExp(`/ws/user/${authors[0]?.id}">.*<bdi>Zoë</bdi></a>`));
     expect(nextOn(second.html)).toBeUndefined();
-    expect((await ask('show-my-votes', await makeUser(), { query })).status).toBe(400);
+    expect(await ask('show-my-votes', await makeUser(), { query })).toHaveStatus(400);
   });
 
   test('shows nothing of a review that is no longer public', async () => {

@@ -24,7 +24,7 @@ const groups = [
   'schemas',
 ];
 
-const show = (group: string, headers = {}) => invoke(endpoints, { path: { group }, headers });
+const show = (group: string) => invoke(endpoints, { path: { group } });
 
 const index = await invoke(reference);
 const bodies = [index, ...(await Promise.all(groups.map((group) => show(group))))].map(
@@ -52,13 +52,11 @@ const textOf = (html: string) =>
 
 describe.each(['', ...groups])('GET /docs/api/%s', (group) => {
   const page = pages.get(group) ?? '';
-  const open = (headers = {}) => (group ? show(group, headers) : invoke(reference, { headers }));
-
   test('is a page without scripts, in the dress of the service', async () => {
     const path = group ? `/docs/api/${group}` : '/docs/api';
     const operation = group ? 'show-endpoints' : 'show-reference';
     expect(matchRoute('GET', path)?.route.operation).toBe(operation);
-    const { status, headers } = await open();
+    const { status, headers } = await (group ? show(group) : invoke(reference));
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
@@ -68,12 +66,8 @@ describe.each(['', ...groups])('GET /docs/api/%s', (group) => {
     expect(page).not.toMatch(/<script|\{\{|api\.example|undefined|NaN|\[object/);
   });
 
-  test('is small, and saved with its ETag', async () => {
+  test('is small', () => {
     expect(gzipSync(page).length).toBeLessThan(30_000);
-    const { headers } = await open();
-    const again = await open({ 'If-None-Match': `${headers.etag}` });
-    expect(again).toHaveStatus(304);
-    expect(again.body).toBe('');
   });
 
   test('its menu lists the groups, and marks the own one with what it describes', () => {

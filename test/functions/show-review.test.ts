@@ -1,26 +1,20 @@
 import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
-import { handler } from '../../functions/pages/show-review.ts';
 import { entityTypes } from '../../shared/core/entity/entity-type.ts';
 import { reviewKey } from '../../shared/core/keys.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
-import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
-import { reviewsIn } from '../helpers/visit.ts';
+import { pageOf, reviewsIn } from '../helpers/visit.ts';
 import { beginErasure, makeUser, makeUsers, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 const author = await makeUser({ display_name: 'Zoë <i>' });
 
-async function show(review_id: string): Promise<string> {
-  const { status, body } = await invoke(handler, { path: { review_id } });
-  expect(status).toBe(200);
-  return body;
-}
+const show = (review_id: string) => pageOf('show-review', { path: { review_id } });
 
 /** A review of an entity that the databases know by this name. */
 async function makeNamed(name: string, content: Record<string, unknown> = {}, by = author) {
@@ -86,44 +80,6 @@ describe('GET /review/{review_id} for people', () => {
     expect(page).not.toContain('noindex');
     const { headers } = await visitor.reads(id);
     expect(headers.link).toBe(`</ws/review/${id}>; rel="alternate"; type="text/html"`);
-  });
-
-  test('is what caches may keep, and is answered 304 and to HEAD', async () => {
-    const path = { review_id: await author.publishes() };
-    const { headers } = await invoke(handler, { path });
-    expect(headers).toMatchObject({
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'public, max-age=0, s-maxage=10, stale-if-error=0',
-      vary: 'Accept-Encoding, Cookie',
-      etag: expect.stringMatching(/^"[\w-]{22}"$/),
-      'x-frame-options': 'DENY',
-      'content-security-policy': expect.stringMatching(
-        /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'$/,
-      ),
-    });
-    const again = await invoke(handler, { path, headers: { 'If-None-Match': `${headers.etag}` } });
-    expect(again.status).toBe(304);
-    expect(again.body).toBe('');
-    const head = await invoke(handler, { path, method: 'HEAD' });
-    expect(head.status).toBe(200);
-    expect(head.body).toBe('');
-    expect(head.headers.etag).toEqual(headers.etag);
-  });
-
-  test('is a 404 page where the API says 404', async () => {
-    const hidden = await author.publishesHidden();
-    const going = await makeUser();
-    const left = await going.publishes();
-    await beginErasure(going);
-    const draft = await author.publishes({ is_draft: true });
-    for (const review_id of [hidden, left, draft, randomUUID(), 'x']) {
-      expect((await visitor.reads(review_id)).status).toBe(404);
-      const { status, headers, body } = await invoke(handler, { path: { review_id } });
-      expect(status).toBe(404);
-      expect(headers['cache-control']).toBe('no-store');
-      expect(body).toContain('<h1>Review not found</h1>');
-      expect(body).toContain(`href="${at}/"`);
-    }
   });
 });
 

@@ -4,11 +4,11 @@ import { gzipSync } from 'node:zlib';
 import { measure } from '../../bin/bench/measure.ts';
 import { handler } from '../../functions/pages/show-reviews.ts';
 import { setHidden } from '../../shared/core/report/decision-repository.ts';
-import { restore, stopClock } from '../helpers/clock.ts';
+import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { nextOn, reviewsIn } from '../helpers/visit.ts';
+import { nextOn, pageOf, reviewsIn } from '../helpers/visit.ts';
 import {
   idsOf,
   makeUser,
@@ -21,15 +21,9 @@ import {
 
 const at = 'https://api.example/ws';
 
-afterAll(restore);
+type Query = Record<string, string>;
 
-type Query = Record<string, string | readonly string[]>;
-
-async function show(query: Query = {}): Promise<string> {
-  const { status, body } = await invoke(handler, { query });
-  expect(status).toBe(200);
-  return body;
-}
+const show = (query: Record<string, string> = {}) => pageOf('show-reviews', { query });
 
 const optionsIn = (page: string) =>
   [...page.matchAll(/<option value="([^"]*)"/g)].map(([, value]) => value);
@@ -96,7 +90,7 @@ describe('GET /reviews for people', () => {
       expect([query, reviewsIn(page)]).toEqual([query, expected]);
       expect(headingOf(page)).toBe(heading);
       const set = Object.entries(query).filter(([, value]) => value !== '');
-      const { body } = await visitor.lists(Object.fromEntries(set) as Record<string, string>);
+      const { body } = await visitor.lists(Object.fromEntries(set));
       expect(idsOf(body.reviews)).toEqual(expected);
       expect(isForSearch(page)).toBe(set.length === 0);
     }
@@ -204,7 +198,7 @@ describe('GET /reviews for people', () => {
     expect(page).not.toMatch(/<script|<i>|<b>/);
   });
 
-  test.each<[Query]>([
+  test.each<[Record<string, string | string[]>]>([
     [{ entity_type: 'album' }],
     [{ entity_type: '<script>' }],
     [{ language: 'EN' }],

@@ -6,15 +6,13 @@ import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { dataIn } from '../helpers/structured-data.ts';
+import { nextOn, pageOf } from '../helpers/visit.ts';
 import { beginErasure, makeUser, makeUsers, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
 
-async function show(user_id: string, query: Record<string, string> = {}): Promise<string> {
-  const { status, body } = await invoke(handler, { path: { user_id }, query });
-  expect(status).toBe(200);
-  return body;
-}
+const show = (user_id: string, query?: Record<string, string>) =>
+  pageOf('show-user', { path: { user_id }, query });
 
 /** The headings of the reviews that a page lists: the names of their entities. */
 function named(page: string): string[] {
@@ -105,8 +103,7 @@ describe('GET /user/{user_id} for people', () => {
     expect(first).toContain('Of the 20 reviews below');
     // Further pages have none, whatever they list.
     for (let i = 0; i < 6; i++) await user.publishes({ rating: 1 });
-    const [, href = ''] = /rel="next" href="([^"]*)"/.exec(await show(user.id)) ?? [];
-    const query = Object.fromEntries(new URL(href).searchParams);
+    const query = { cursor: nextOn(await show(user.id)) ?? '' };
     expect(named(await show(user.id, query))).toHaveLength(7);
     expect(favouritesOn(await show(user.id, query))).toEqual([]);
   });
@@ -125,11 +122,10 @@ describe('GET /user/{user_id} for people', () => {
     for (let i = 0; i < 21; i++) await user.publishes();
     const first = await show(user.id);
     expect(named(first)).toHaveLength(20);
-    const [, href = ''] = /rel="next" href="([^"]*)"/.exec(first) ?? [];
-    const query = Object.fromEntries(new URL(href).searchParams);
+    const query = { cursor: nextOn(first) ?? '' };
     expect(named(await show(user.id, query))).toHaveLength(1);
     const wrong = await invoke(handler, { path: { user_id: user.id }, query: { cursor: 'x' } });
-    expect(wrong.status).toBe(400);
+    expect(wrong).toHaveStatus(400);
     expect(wrong.body.includes('cursor must be')).toBe(true);
   });
 
@@ -138,7 +134,7 @@ describe('GET /user/{user_id} for people', () => {
     await gone.publishes();
     await beginErasure(gone);
     for (const user_id of [gone.id, randomUUID(), 'x']) {
-      expect((await visitor.readsUser(user_id)).status).toBe(404);
+      expect(await visitor.readsUser(user_id)).toHaveStatus(404);
       const { status, body } = await invoke(handler, { path: { user_id } });
       expect(status).toBe(404);
       expect(body.includes('<h1>User not found</h1>')).toBe(true);

@@ -91,18 +91,11 @@ test('asks a provider for its sign-out address once', async () => {
   }
 });
 
-describe('POST /account/sign-out without a body', () => {
-  test('is refused as a form without a CSRF token: 403', async () => {
-    const { id } = await makeUser();
-    const cookie = (await startSession(id)).split(';')[0] ?? '';
-    for (const type of ['', 'text/plain', 'application/x-www-form-urlencoded']) {
-      const headers = { cookie, 'Content-Type': type };
-      expect(await invoke(signOut, { method: 'POST', headers })).toHaveStatus(403);
-    }
-    expect(await postForm(signOut, {}, { cookie })).toHaveStatus(403);
-  });
-
-  test('asks people without a session to sign in: 401', async () => {
-    expect(await invoke(signOut, { method: 'POST', headers: {} })).toHaveStatus(401);
-  });
+test('a sign-out without a form is refused as one without a CSRF token: 403', async () => {
+  const { id } = await makeUser();
+  const cookie = (await startSession(id)).split(';')[0] ?? '';
+  for (const type of ['', 'text/plain']) {
+    const headers = { cookie, 'Content-Type': type };
+    expect(await invoke(signOut, { method: 'POST', headers })).toHaveStatus(403);
+  }
 });

@@ -6,7 +6,7 @@ import { userKey } from '../../shared/core/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { routeOf } from '../helpers/routes.ts';
-import { ask, requestPage, signInAs, textIn } from '../helpers/visit.ts';
+import { ask, pageOf, requestPage, signInAs, textIn } from '../helpers/visit.ts';
 import { makeModerator, makeUser, makeUsers, type Person } from '../helpers/world.ts';
 
 // Public pages as people see them who are signed in: their votes, reviews and next steps.
@@ -81,7 +81,7 @@ describe('votes in lists', () => {
 describe('the page of a review', () => {
   test('leads people who are signed out to the sign-in, and explains it', async () => {
     const id = await author.publishes();
-    const { body } = await requestPage(routeOf('show-review'), { path: { review_id: id } });
+    const body = await pageOf('show-review', { path: { review_id: id } });
     for (const way of ['up', 'down']) {
       expect(body).toContain(`rel="nofollow" href="${at}/review/${id}/vote?vote=${way}"`);
     }
@@ -109,7 +109,7 @@ describe('the page of a review', () => {
     const id = await zoe.publishes();
     await setAttributes(userKey(zoe.id), attributes);
     for (const operation of ['show-review', 'show-revisions']) {
-      const { body } = await requestPage(routeOf(operation), { path: { review_id: id } });
+      const body = await pageOf(operation, { path: { review_id: id } });
       expect(body).toContain(sentence);
       expect(body).toContain(`<a rel="author" href="${at}/user/${zoe.id}">`);
     }
@@ -119,7 +119,7 @@ describe('the page of a review', () => {
     const mo = await makeModerator('Mo');
     const id = await mo.publishes();
     for (const operation of ['show-review', 'show-revisions']) {
-      const { body } = await requestPage(routeOf(operation), { path: { review_id: id } });
+      const body = await pageOf(operation, { path: { review_id: id } });
       expect(body).toContain('<bdi>Mo</bdi> <span class="role">moderator</span>');
     }
   });
@@ -132,7 +132,7 @@ describe('the page of an entity', () => {
     const path = { entity_id };
     await author.publishes({ entity_id });
     const form = `${at}/review/new?entity_id=${entity_id}&amp;entity_type=release_group`;
-    const anonymous = (await requestPage(routeOf('show-entity'), { path })).body;
+    const anonymous = await pageOf('show-entity', { path });
     expect(anonymous).toContain(`href="${form}">Write a review</a>`);
     const show = async () => (await ask('show-entity', ben, { path })).html;
     expect(await show()).toContain(`href="${form}">Write a review</a>`);
@@ -147,8 +147,7 @@ describe('the page of an entity', () => {
 
   test('knows the type of something unreviewed from the page that found it', async () => {
     const path = { entity_id: randomUUID() };
-    const show = async (query: Record<string, string>) =>
-      (await requestPage(routeOf('show-entity'), { path, query })).body;
+    const show = (query: Record<string, string>) => pageOf('show-entity', { path, query });
     const form = `${at}/review/new?entity_id=${path.entity_id}&amp;entity_type=work`;
     expect(await show({ entity_type: 'work' })).toContain(`href="${form}">Write a review</a>`);
     for (const query of [{}, { entity_type: 'x' }] as Record<string, string>[]) {

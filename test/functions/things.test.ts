@@ -1,14 +1,14 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from '@jest/globals';
 import { handler as listChanges } from '../../functions/api/list-changes.ts';
 import { handler as listEntities } from '../../functions/api/list-entities.ts';
 import { type Entity, recordKey } from '../../shared/core/entity/record.ts';
-import { caseKey, reviewKey } from '../../shared/core/keys.ts';
+import { caseKey } from '../../shared/core/keys.ts';
 import { listDecisions } from '../../shared/core/report/decision-log.ts';
 import { decideReview } from '../../shared/core/report/decision-repository.ts';
 import { mostHidden } from '../../shared/features/names/record-decisions.ts';
 import { faultsOn } from '../helpers/browser.ts';
+import { decideCase, seenOf } from '../helpers/cases.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
@@ -31,10 +31,6 @@ import {
 const at = 'https://api.example/ws';
 const mia = await makeModerator('Mia Modestly');
 
-afterEach(() => {
-  delete process.env.HELD_REVIEWS;
-});
-
 /** Makes somebody whose reviews and names are held. */
 async function makeNewcomer(): Promise<Person> {
   process.env.HELD_REVIEWS = '2';
@@ -53,23 +49,6 @@ async function publicly({ entity_id }: Entity) {
   const { body } = await visitor.readsEntity(entity_id, { include_metadata: 'true' });
   const { state, leads_to } = body.entity;
   return { state, leads_to, name: body.metadata?.name };
-}
-
-/** The page of a held review, and the version of the name on it. */
-async function caseOf(review_id: string) {
-  const { html } = await ask('show-case', mia, { path: { review_id } });
-  return { html, named: /name="named" value="(\d+)"/.exec(html)?.[1] ?? '' };
-}
-
-/** Approves a held review with the name that the moderator has seen. */
-async function approve(review_id: string, named: string) {
-  const version = `${(await readItem(caseKey(review_id)))?.version}`;
-  const edits = `${(await readItem(reviewKey(review_id)))?.edits}`;
-  const why = { decision: 'approve', reason: 'other', note: '' };
-  return ask('decide-review', mia, {
-    path: { review_id },
-    form: { ...why, version, edits, ...(named !== '' && { named }) },
-  });
 }
 
 describe('a thing of a newcomer', () => {
@@ -100,20 +79,22 @@ describe('a thing of a newcomer', () => {
   test('is public with the first approved review, which needs the name that the moderator saw', async () => {
     const nora = await makeNewcomer();
     const { entity } = await addFilm(nora, 'Approved Alligator');
-    expect((await publishForm(nora, { ...entity }, filledForm())).status).toBe(303);
+    expect(await publishForm(nora, { ...entity }, filledForm())).toHaveStatus(303);
     const id: string = (await nora.listsOwnReviews()).body.reviews[0].id;
     expect((await ask('show-my-reviews', nora)).html).toContain('Approved Alligator');
-    const seen = await caseOf(id);
-    expect(seen.html).toContain('The name is new. It waits with the review');
+    const { html } = await ask('show-case', mia, { path: { review_id: id } });
+    expect(html).toContain('The name is new. It waits with the review');
+    const before = await seenOf(mia, id);
+    const { named: _, ...unnamed } = before;
     await correct(nora, entity, { name: 'Cheap Alligator' });
-    for (const named of [seen.named, '']) {
-      const blind = await approve(id, named);
+    for (const seen of [before, unnamed]) {
+      const blind = await decideCase(mia, id, { decision: 'approve' }, seen);
       expect(faultsOn(blind.shown)['']).toContain(
         'The name has changed since you opened this page',
       );
     }
     expect(await stateOf(entity)).toMatchObject({ state: 'waiting' });
-    expect((await approve(id, (await caseOf(id)).named)).status).toBe(303);
+    expect(await decideCase(mia, id, { decision: 'approve' })).toHaveStatus(303);
     expect(await found('alligator')).toEqual([entity.entity_id]);
     expect(await publicly(entity)).toEqual({
       state: 'public',
@@ -140,7 +121,7 @@ describe('a thing of a newcomer', () => {
       query: { entity_type: entity.entity_type },
     });
     expect(page.html).toContain('Waits: only its author and moderators read the name');
-    expect((await decideThing(mia, entity, { decision: 'confirm' })).status).toBe(303);
+    expect(await decideThing(mia, entity, { decision: 'confirm' })).toHaveStatus(303);
     expect(await found('quail')).toEqual([entity.entity_id]);
     expect(await changesSince()).toMatchObject([
       { kind: 'entity', entity: { name: 'Quiet Quail' }, state: 'public', leads_to: null },
@@ -160,7 +141,7 @@ describe('a thing of a newcomer', () => {
     expect(await wordsOf(entity)).toMatchObject({ name: 'Watches, call now', user_id: nora.id });
     delete process.env.HELD_REVIEWS;
     const ben = await makeUser();
-    expect((await publishForm(ben, query, filledForm({ name: 'Of Ben' }))).status).toBe(303);
+    expect(await publishForm(ben, query, filledForm({ name: 'Of Ben' }))).toHaveStatus(303);
     expect(await wordsOf(entity)).toMatchObject({ name: 'Of Ben', user_id: ben.id });
     expect((await publicly(entity)).name).toBe('Of Ben');
   });
@@ -178,14 +159,14 @@ describe('a removed thing', () => {
     const { entity } = await addFilm(ann, 'Removed Raccoon');
     expect(await found('raccoon')).toEqual([entity.entity_id]);
     const removal = { decision: 'remove', reason: 'spam', note: 'An advert.' };
-    expect((await decideThing(mia, entity, removal)).status).toBe(303);
+    expect(await decideThing(mia, entity, removal)).toHaveStatus(303);
     for (const person of [ann, mia]) {
       expect(await thingFor(person, entity)).not.toContain('Removed Raccoon');
     }
     expect(await found('raccoon')).toEqual([]);
     expect(await publicly(entity)).toEqual({ state: 'removed', leads_to: null });
     const body = { ...entity, rating: 4, license_choice: 'CC0 1.0' };
-    expect((await ann.triesToPublish(body)).status).toBe(400);
+    expect(await ann.triesToPublish(body)).toHaveStatus(400);
     expect((await ask('show-account', ann)).html).toContain(
       'A name that you gave was corrected or removed.',
     );
@@ -194,9 +175,9 @@ describe('a removed thing', () => {
       (await correct(ann, entity, { name: 'Again', seen: '' })).headers['set-cookie'],
     ).toContain('name-proposed');
     expect(await stateOf(entity)).toEqual({ state: 'removed' });
-    expect((await decideThing(mia, entity, { decision: 'return' })).status).toBe(303);
+    expect(await decideThing(mia, entity, { decision: 'return' })).toHaveStatus(303);
     expect(await found('raccoon')).toEqual([entity.entity_id]);
-    expect((await ann.triesToPublish(body)).status).toBe(200);
+    expect(await ann.triesToPublish(body)).toHaveStatus(200);
   });
 
   test('has no public reviews, unless they are hidden with it', async () => {
@@ -208,8 +189,8 @@ describe('a removed thing', () => {
     expect(faultsOn(refused.shown)['']).toContain('It has public reviews');
     expect(refused.html).toContain('Hide 2 public reviews of it too');
     const answer = await decideThing(mia, entity, { ...removal, hides_reviews: 'yes' });
-    expect(answer.status).toBe(303);
-    for (const id of ids) expect((await visitor.reads(id)).status).toBe(404);
+    expect(answer).toHaveStatus(303);
+    for (const id of ids) expect(await visitor.reads(id)).toHaveStatus(404);
     await applyStream();
     const { decisions } = await listDecisions(3);
     expect(decisions.map(({ decision, note }) => [decision, note])).toEqual([
@@ -223,7 +204,7 @@ describe('a removed thing', () => {
     await expect(decideReview(id, 'restore', by)).rejects.toMatchObject({ status: 400 });
     await decideThing(mia, entity, { decision: 'return' });
     await decideReview(id, 'restore', by);
-    expect((await visitor.reads(id)).status).toBe(200);
+    expect(await visitor.reads(id)).toHaveStatus(200);
     await expectExact();
   });
 
@@ -244,7 +225,7 @@ describe('a removed thing', () => {
     const form = (await ask('show-review-form', ben, { query: { ...entity } })).html;
     expect(form).not.toContain('Typo Tapir');
     expect(form).not.toContain('It has no name here yet');
-    expect((await publishForm(ben, { ...entity }, filledForm({ name: 'Mine' }))).status).toBe(303);
+    expect(await publishForm(ben, { ...entity }, filledForm({ name: 'Mine' }))).toHaveStatus(303);
     expect(await publicly(entity)).toEqual({ state: 'removed', leads_to: null });
   });
 
@@ -290,7 +271,7 @@ describe('a duplicate', () => {
     expect(page).not.toContain(`name="other" value="${entity.entity_id}"`);
     const join = { decision: 'lead', other: other.entity_id };
     for (const each of [entity, empty]) {
-      expect((await decideThing(mia, each, join)).status).toBe(303);
+      expect(await decideThing(mia, each, join)).toHaveStatus(303);
     }
     expect(await found('past lives')).toEqual([other.entity_id]);
     expect(await publicly(entity)).toMatchObject({ state: 'public', leads_to: other.entity_id });
@@ -305,7 +286,7 @@ describe('a duplicate', () => {
       `${at}/review/new?entity_id=${other.entity_id}&entity_type=film`,
     );
     for (const each of [entity, empty]) {
-      expect((await decideThing(mia, each, { decision: 'return' })).status).toBe(303);
+      expect(await decideThing(mia, each, { decision: 'return' })).toHaveStatus(303);
       expect(await stateOf(each)).toEqual({});
     }
     expect(await stateOf(other)).toEqual({});
@@ -326,7 +307,7 @@ describe('a thing that others lead to', () => {
       await cid.publishes({ ...korean, rating: 2, language: 'ko' }),
     ];
     const join = { decision: 'lead', other: film.entity_id };
-    expect((await decideThing(mia, korean, join)).status).toBe(303);
+    expect(await decideThing(mia, korean, join)).toHaveStatus(303);
     await applyStream();
     expect(await found('기생충')).toEqual([film.entity_id]);
     expect(await found('parasite')).toEqual([film.entity_id]);
@@ -350,7 +331,7 @@ describe('a thing that others lead to', () => {
       form: { ...film, entity_id: randomUUID(), name: '기생충' },
     });
     expect(again.html).toContain(`value="${film.entity_id}"`);
-    expect((await decideThing(mia, korean, { decision: 'return' })).status).toBe(303);
+    expect(await decideThing(mia, korean, { decision: 'return' })).toHaveStatus(303);
     await applyStream();
     expect(await found('기생충')).toEqual([korean.entity_id]);
     expect((await ask('show-entity', ben, { path })).html).toContain('<h2>1 review</h2>');
@@ -406,7 +387,7 @@ describe('decisions on things', () => {
       ],
     ];
     for (const [form, state] of decided) {
-      expect((await decideThing(mia, entity, form)).status).toBe(303);
+      expect(await decideThing(mia, entity, form)).toHaveStatus(303);
       expect(await stateOf(entity)).toEqual(state);
       await applyStream();
       const [decision] = (await listDecisions(1)).decisions;
@@ -417,7 +398,7 @@ describe('decisions on things', () => {
       });
       const { html } = await ask('show-decisions', mia);
       expect(html).toContain(`name="id" value="${decision?.id}"`);
-      expect((await ask('undo-correction', mia, { form: { id: `${decision?.id}` } })).status).toBe(
+      expect(await ask('undo-correction', mia, { form: { id: `${decision?.id}` } })).toHaveStatus(
         303,
       );
       expect(await stateOf(entity)).toEqual({});
@@ -442,9 +423,9 @@ describe('decisions on things', () => {
   test('are for moderators alone', async () => {
     const ann = await makeUser();
     const { entity } = await addFilm(ann, 'Own Ocelot');
-    expect((await decideThing(ann, entity, { decision: 'remove' })).status).toBe(404);
+    expect(await decideThing(ann, entity, { decision: 'remove' })).toHaveStatus(404);
     const path = { entity_id: entity.entity_id };
-    expect((await ask('show-thing', ann, { path, query: { entity_type: 'film' } })).status).toBe(
+    expect(await ask('show-thing', ann, { path, query: { entity_type: 'film' } })).toHaveStatus(
       404,
     );
     expect(await thingFor(ann, entity)).not.toContain('Remove or join it');
@@ -471,7 +452,7 @@ describe('a thing that its database has merged into another', () => {
     expect(html).toContain('Its database has merged it into this one');
     expect(html).toContain(`value="${other}"`);
     const joined = await decideThing(mia, entity, { decision: 'lead', other });
-    expect(joined.status).toBe(303);
+    expect(joined).toHaveStatus(303);
     expect(await stateOf(entity)).toMatchObject({ leads_to: other });
     expect(await page(entity)).not.toContain('Its database has merged it');
   });

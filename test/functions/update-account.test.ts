@@ -3,7 +3,7 @@ import { findAccount } from '../../shared/core/user/user-repository.ts';
 import { decideUser } from '../../shared/features/moderation/account-decisions.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
 import { ask } from '../helpers/visit.ts';
-import { makeUser, type Person, signIn } from '../helpers/world.ts';
+import { makeUser, operator, type Person, signIn } from '../helpers/world.ts';
 
 process.env.MAIL_FROM = 'reviews@example.org';
 
@@ -54,7 +54,7 @@ test('a name that an import has brought, and nobody could choose, prevents no ot
 
 test('a blocked account may end its mails', async () => {
   const cid = await makeUser({ display_name: 'Cid' });
-  await decideUser(cid.id, 'block', { reason: 'abuse', note: '', moderator_id: null });
+  await decideUser(cid.id, 'block', operator);
   const { news: _, ...form } = await formOf(cid);
   expect(await save(cid, form)).toHaveStatus(303);
   expect(await contactOf(cid)).toMatchObject({ mails_news: false });

@@ -12,36 +12,22 @@ function rename(name: string, desc = '') {
 }
 
 describe('POST /account/applications/{client_id}', () => {
-  test.each(['Reviews', ' Reviews ', '評論', 'می‌خواهم', '👩‍💻 ❤️', '🎷'.repeat(64)])(
-    'accepts the name %j',
+  // The rules are those of names of people: see update-me.test.ts.
+  test.each([' Reviews ', 'می‌خواهم', '🎷'.repeat(64)])('accepts the name %j', async (name) => {
+    expect(await rename(name)).toHaveStatus(303);
+    expect(await findApplication(client_id)).toMatchObject({ name });
+  });
+
+  test.each(['', 'x'.repeat(65), '\u3164', 'Goog\u200ble', '\u202eelgooG', '\u200ca'])(
+    'refuses the name %j',
     async (name) => {
-      expect(await rename(name)).toHaveStatus(303);
-      expect(await findApplication(client_id)).toMatchObject({ name });
+      const before = await findApplication(client_id);
+      const { status, body } = await rename(name);
+      expect(status).toBe(400);
+      expect(body).toMatch(/id="name-fault">(It must .*|Please fill this in)\.</);
+      expect(await findApplication(client_id)).toEqual(before);
     },
   );
-
-  test.each([
-    '',
-    ' ',
-    'x'.repeat(65),
-    'a\nb',
-    '\u200b',
-    '\u0301',
-    '\u3164',
-    '\u2800',
-    'Goog\u200ble',
-    '\u202eelgooG',
-    'a\u2066b',
-    'a\u2028b',
-    'a\u200d',
-    '\u200ca',
-  ])('refuses the name %j', async (name) => {
-    const before = await findApplication(client_id);
-    const { status, body } = await rename(name);
-    expect(status).toBe(400);
-    expect(body).toMatch(/id="name-fault">(It must .*|Please fill this in)\.</);
-    expect(await findApplication(client_id)).toEqual(before);
-  });
 
   test('accepts an invisible description, but none with U+0000', async () => {
     expect(await rename('Reviews', ' \u200b')).toHaveStatus(303);

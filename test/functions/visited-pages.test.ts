@@ -36,13 +36,13 @@ describe.each(visitedPages)('GET $path for people', (route) => {
     });
     expect(stranger.body).not.toContain('name="csrf"');
     const again = await ask(route, { 'If-None-Match': `${stranger.headers.etag}` });
-    expect(again.status).toBe(304);
+    expect(again).toHaveStatus(304);
   });
 
   test('greets people who are signed in, and no cache may store that', async () => {
     expect(route.secrets).toContain('SESSION_KEYS');
     const answer = await ask(route, { cookie, 'If-None-Match': `${stranger.headers.etag}, *` });
-    expect(answer.status).toBe(200);
+    expect(answer).toHaveStatus(200);
     expect(answer.headers['cache-control']).toBe('private, no-store');
     expect(answer.headers).not.toHaveProperty('etag');
     expect(answer.body).toContain('<summary><bdi>Ben &lt;b&gt;</bdi></summary>');
@@ -77,8 +77,8 @@ describe.each(visitedPages)('GET $path for people', (route) => {
 
   test('refuses a session that was sent without HTTPS', async () => {
     const plain = { 'X-Forwarded-Proto': 'http' };
-    expect((await ask(route, { ...plain, cookie })).status).toBe(400);
-    expect((await ask(route, plain)).status).toBe(200);
+    expect(await ask(route, { ...plain, cookie })).toHaveStatus(400);
+    expect(await ask(route, plain)).toHaveStatus(200);
   });
 
   // A moderator's page reads the number of what waits: half a unit for each of its five kinds.
@@ -90,7 +90,7 @@ describe.each(visitedPages)('GET $path for people', (route) => {
     const headers = { cookie: (await signInAs(id)).cookie };
     const before = await measureCalmly(route.operation, sample);
     const after = await measureCalmly(route.operation, { ...sample, headers });
-    expect(after.status).toBe(200);
+    expect(after).toHaveStatus(200);
     expect(after.read - before.read).toBeLessThanOrEqual(units);
     expect(after.roundTrips - before.roundTrips).toBeLessThanOrEqual(trips);
   });

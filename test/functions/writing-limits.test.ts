@@ -59,17 +59,6 @@ describe('POST /review', () => {
     expect(await author.triesToPublish(reviewBody({ entity_id }))).toHaveStatus(200);
   });
 
-  test('never takes more at once', async () => {
-    process.env.PUBLICATIONS_PER_DAY = '3';
-    const author = await makeUser();
-    const answers = await Promise.all(
-      Array.from({ length: 12 }, () => author.triesToPublish(reviewBody())),
-    );
-    const taken = answers.filter(({ status }) => status === 200);
-    expect(taken).toHaveLength(3);
-    expect(await counterOf(author)).toEqual({ publications: 3, edits: 0 });
-  });
-
   test('counts neither a refused nor a repeated publication', async () => {
     const author = await makeUser();
     const body = reviewBody();
@@ -84,13 +73,6 @@ describe('POST /review', () => {
       400,
     );
     expect(await counterOf(author)).toEqual({ publications: 1, edits: 0 });
-  });
-
-  test('has no limit if the operator sets 0', async () => {
-    process.env.PUBLICATIONS_PER_DAY = '0';
-    const author = await makeUser();
-    await setAttributes(dailyVotesKey(author.id, today), { publications: 1_000_000 });
-    expect(await author.triesToPublish(reviewBody())).toHaveStatus(200);
   });
 });
 
@@ -111,22 +93,29 @@ describe('POST /review/{review_id}', () => {
     // Publications have a counter of their own.
     expect(await author.triesToPublish(reviewBody())).toHaveStatus(200);
   });
+});
 
-  test('never takes more at once', async () => {
-    process.env.EDITS_PER_DAY = '2';
+describe.each([
+  ['publications', 'PUBLICATIONS_PER_DAY', (author: Person) => author.triesToPublish(reviewBody())],
+  [
+    'edits',
+    'EDITS_PER_DAY',
+    async (author: Person) => author.edits(await author.publishes(), { rating: 1 }),
+  ],
+])('the number of %s', (what, setting, act) => {
+  test('is never more at once', async () => {
+    process.env[setting] = '3';
     const author = await makeUser();
-    const ids = await Promise.all(Array.from({ length: 6 }, () => author.publishes()));
-    const answers = await Promise.all(ids.map((id) => author.edits(id, { rating: 1 })));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
-    expect(await counterOf(author)).toEqual({ publications: 6, edits: 2 });
+    const answers = await Promise.all(Array.from({ length: 12 }, () => act(author)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    expect(await counterOf(author)).toMatchObject({ [what]: 3 });
   });
 
   test('has no limit if the operator sets 0', async () => {
-    process.env.EDITS_PER_DAY = '0';
+    process.env[setting] = '0';
     const author = await makeUser();
-    const id = await author.publishes();
-    await setAttributes(dailyVotesKey(author.id, today), { edits: 1_000_000 });
-    expect(await author.edits(id, { rating: 1 })).toHaveStatus(200);
+    await setAttributes(dailyVotesKey(author.id, today), { [what]: 1_000_000 });
+    expect(await act(author)).toHaveStatus(200);
   });
 });
 

@@ -1,6 +1,5 @@
 /** Things that are listed, and the entries that list them. A test file needs `film` and `game`. */
 import { randomUUID } from 'node:crypto';
-import { expect } from '@jest/globals';
 import { handler } from '../../functions/api/list-entities.ts';
 import { type Item, keyString } from '../../shared/base/table/item.ts';
 import { transact } from '../../shared/base/table/transact.ts';

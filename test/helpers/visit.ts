@@ -26,6 +26,13 @@ export async function requestPage(route: Route, request: PageRequest): Promise<T
   return call(withResource, await pageRequest(route, request), route);
 }
 
+/** Returns the HTML of a page, as somebody who is not signed in sees it. */
+export async function pageOf(operation: string, request: PageRequest = {}): Promise<string> {
+  const answer = await requestPage(routeOf(operation), request);
+  expect(answer).toHaveStatus(200);
+  return `${answer.body}`;
+}
+
 /** Returns the request of a page, which has the form in its body. */
 export async function pageRequest(
   route: Route,

@@ -1,7 +1,6 @@
 import '../helpers/engine.ts';
 import { randomUUID } from 'node:crypto';
 import { measure } from '../../bin/bench/measure.ts';
-import { routes } from '../../shared/base/routes.ts';
 import { batchWrite } from '../../shared/base/table/batch.ts';
 import { tableName } from '../../shared/base/table/client.ts';
 import type { Item } from '../../shared/base/table/item.ts';
@@ -30,7 +29,7 @@ import {
   sourced,
   textOf,
 } from '../helpers/transfer.ts';
-import { ask, requestPage } from '../helpers/visit.ts';
+import { ask, pageOf } from '../helpers/visit.ts';
 import {
   idsOf,
   makeModerator,
@@ -62,12 +61,6 @@ const upgraded = async () => (await scanTable()).filter(({ pk }) => pk !== 'HEAL
 
 const partsOf = async (id: string) =>
   (await scanTable()).filter(({ pk }) => pk === reviewKey(id).pk).map(({ sk }) => sk);
-
-const requestOf = (operation: string) => {
-  const route = routes.find((each) => each.operation === operation);
-  if (!route) throw new Error(operation);
-  return route;
-};
 
 describe('everybody who reads a review', () => {
   test('gets the whole text from the API', async () => {
@@ -140,8 +133,7 @@ describe('everybody who reads a review', () => {
     const [author, reader] = await makeUsers(2);
     const id = await importsOne(author, `${textOf(200)}${' '.repeat(30_000)}End.`);
     await reader.votes(id);
-    const { body } = await requestPage(requestOf('show-home'), {});
-    expect(body).toContain(`/review/${id}">Read more`);
+    expect(await pageOf('show-home')).toContain(`/review/${id}">Read more`);
     const mine = await ask('show-my-reviews', author);
     expect(mine.html).toContain('Ünd lang lang');
   });
@@ -157,11 +149,9 @@ test('structured data leaves a long text to the page', async () => {
 
 describe('a public page', () => {
   const show = async (id: string) => {
-    const path = { review_id: id };
-    const { status, body } = await requestPage(requestOf('show-review'), { path });
-    expect(status).toBe(200);
-    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(512 * 1024);
-    return `${body}`;
+    const html = await pageOf('show-review', { path: { review_id: id } });
+    expect(Buffer.byteLength(html)).toBeLessThanOrEqual(512 * 1024);
+    return html;
   };
 
   test.each([

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as pathOf } from 'node:path';
-import { expect, test } from '@jest/globals';
 import { callerOf } from '../helpers/api.ts';
 import { choices } from '../helpers/choices.ts';
 import { silence } from '../helpers/console.ts';

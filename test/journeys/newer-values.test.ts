@@ -87,11 +87,9 @@ test.each([
   await cleo.reports(newer);
   await ben.reports(other);
   const expectLog = await plant(reviewKey(newer), field, value);
-  const ids = (answer: { body: { reviews: { id: string }[] } }) =>
-    answer.body.reviews.map(({ id }) => id);
-  expect(ids(await visitor.lists({ entity_id }))).toEqual([last]);
-  expect(ids(await visitor.lists({ user_id: ann.id }))).toEqual([other]);
-  expect(ids(await ann.listsOwnReviews())).toEqual([other]);
+  expect(idsOf((await visitor.lists({ entity_id })).body.reviews)).toEqual([last]);
+  expect(idsOf((await visitor.lists({ user_id: ann.id })).body.reviews)).toEqual([other]);
+  expect(idsOf((await ann.listsOwnReviews()).body.reviews)).toEqual([other]);
   const query = { review_ids: [newer, other].join() };
   expect(Object.keys((await invoke(batchGetReviews, { query })).body.reviews)).toEqual([other]);
   const feed = await invoke(getUserFeed, { path: { user_id: ann.id } });

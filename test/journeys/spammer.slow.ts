@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, expect, test } from '@jest/globals';
 import * as v from 'valibot';
 import { type Entity, readRecord } from '../../shared/core/entity/record.ts';
 import { reviewKey, userKey } from '../../shared/core/keys.ts';

@@ -1,6 +1,5 @@
 /** @jest-environment-options {"variables":{"OWN_TYPES":"film:Film"}} */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { transact } from '../../shared/base/table/transact.ts';
 import type { EntityType } from '../../shared/core/entity/entity-type.ts';
 import { type Entity, readRecord, recordWrites } from '../../shared/core/entity/record.ts';

@@ -83,11 +83,6 @@ describe('the state', () => {
     expect(approved.url).not.toContain('+');
   });
 
-  test('is omitted if it was not sent', async () => {
-    const answer = sentBack(await ann.allow(await ann.visit(authorizeUrl())));
-    expect(answer.has('state')).toBe(false);
-  });
-
   test('is read only from our sealed request, until that expires', async () => {
     const stopped = Date.now();
     const sealed = await sealRequest({

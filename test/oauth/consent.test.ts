@@ -19,7 +19,7 @@ const { deleteAccount } = await import('../../shared/features/account/delete-acc
 const { decideUser } = await import('../../shared/features/moderation/account-decisions.ts');
 const { batchWrite } = await import('../../shared/base/table/batch.ts');
 const { applicationKey, grantKey } = await import('../../shared/core/keys.ts');
-const { makeUser, makeUsers } = await import('../helpers/world.ts');
+const { makeUser, makeUsers, operator } = await import('../helpers/world.ts');
 const { setAttributes } = await import('../helpers/items.ts');
 const { makeClient } = await import('../helpers/oauth-client.ts');
 
@@ -60,8 +60,7 @@ describe('the application on the consent page', () => {
     const client = await makeClient(blocked, undefined, 'Shelf');
     const { browser } = await come('Ann');
     const before = await browser.visit(authorizeUrl(client));
-    const why = { reason: 'spam', note: '', moderator_id: null } as const;
-    await decideUser(blocked.id, 'block', why);
+    await decideUser(blocked.id, 'block', operator);
 
     /** Expects a page of the service that neither redirects nor links to the client. */
     const isRefused = ({ status, url, html }: Shown) => {
@@ -82,7 +81,7 @@ describe('the application on the consent page', () => {
     }
     expect(await countPeople(client.client_id)).toMatchObject({ count: 0 });
 
-    await decideUser(blocked.id, 'unblock', why);
+    await decideUser(blocked.id, 'unblock', operator);
     const after = await browser.visit(authorizeUrl(client));
     expect((await browser.allow(after)).url).toMatch(/^https:\/\/client\.example/);
   });

@@ -29,7 +29,7 @@ test('a stranger without an invitation opens no account, and reads what to do', 
   const browser = openBrowser(authUrl, issuer);
   const asked = await browser.visit('account');
   const refused = await browser.submit(asked, 'Sign in', { email: 'eva@any.example' });
-  expect(refused.status).toBe(403);
+  expect(refused).toHaveStatus(403);
   expect(headingOf(refused)).toBe('This place is for its members');
   const words = textIn(refused.html);
   expect(words).toContain('eva@any.example is not an address of a member');
@@ -61,7 +61,7 @@ test('of two at the provider, the later one finds the last place taken, and the 
   const late = await follow(link);
   await early.browser.submit(early.asked, 'Sign in', { email: 'ben@any.example' });
   const refused = await late.browser.submit(late.asked, 'Sign in', { email: 'cid@any.example' });
-  expect(refused.status).toBe(403);
+  expect(refused).toHaveStatus(403);
   const words = textIn(refused.html);
   expect(words).toContain('All places of this invitation are taken. Ask the person who gave you');
   expect(words).not.toContain('Moderators can invite you');

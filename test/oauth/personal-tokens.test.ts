@@ -113,13 +113,6 @@ describe('a personal access token', () => {
     expect(await call(token, '/user/me')).toHaveStatus(401);
   });
 
-  test('is deleted with the account', async () => {
-    const { browser } = await signIn('Cora');
-    const token = tokenOn(await ask(browser, { user: 'yes' }));
-    expect(await call(token, '/user/me', 'DELETE')).toHaveStatus(200);
-    expect(await call(token, '/user/me')).toHaveStatus(401);
-  });
-
   test('is limited to twenty per user', async () => {
     const { browser } = await signIn('Dora');
     for (let i = 0; i < 20; i++) tokenOn(await ask(browser, { name: `Script ${i}` }));
