@@ -36,8 +36,8 @@ interface WindowOptions {
   /** Returns true for a change that begins one of them. */
   wanted?: (change: LoggedChange) => boolean;
   /**
-   * True for one lane only. Read again from the same cursor, such a window never ends earlier in its
-   * lane, however many changes other lanes have by then.
+   * True for one lane only. Read again from the same cursor, such a window never ends earlier in
+   * its lane, however many changes other lanes have by then.
    */
   isOfOneLane?: boolean;
 }

@@ -2,7 +2,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound } from '../../base/errors.ts';
-import { getItem, queryItems } from '../../base/table/query.ts';
+import { findItem } from '../../base/table/parse.ts';
+import { queryItems } from '../../base/table/query.ts';
 import { putNew, transact, tryUpdate, type Write } from '../../base/table/transact.ts';
 import { epochSeconds } from '../../base/time.ts';
 import { Name } from '../../base/values.ts';
@@ -97,8 +98,7 @@ export async function revokeInvitation(id: string): Promise<void> {
 
 /** Reads the invitation of a token, if there is one. */
 export async function findInvitation(token: string): Promise<Invitation | undefined> {
-  const item = await getItem(invitationKey(idOf(token)));
-  return item && v.parse(Invitation, item);
+  return findItem(Invitation, invitationKey(idOf(token)));
 }
 
 /** Says in words why an invitation has ended. Undefined while people can join. */
