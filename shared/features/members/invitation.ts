@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound } from '../../base/errors.ts';
 import { findItem } from '../../base/table/parse.ts';
-import { queryItems } from '../../base/table/query.ts';
+import { collect, queryItems } from '../../base/table/query.ts';
 import { putNew, transact, tryUpdate, type Write } from '../../base/table/transact.ts';
 import { epochSeconds } from '../../base/time.ts';
 import { Name } from '../../base/values.ts';
@@ -77,10 +77,10 @@ export async function createInvitation({
 
 /** Returns all invitations, the newest first, until 30 days after their end. */
 export async function listInvitations(): Promise<Invitation[]> {
-  const pages = await Array.fromAsync(queryItems(invitationKey('')));
+  const items = await collect(queryItems(invitationKey('')));
   const now = epochSeconds();
-  const current = pages.flat().filter(({ expires_at }) => Number(expires_at) > now);
-  return current
+  return items
+    .filter(({ expires_at }) => Number(expires_at) > now)
     .map((item) => v.parse(Invitation, item))
     .toSorted((a, b) => b.created.localeCompare(a.created));
 }
