@@ -13,9 +13,11 @@ import { findOwnReview } from '../../shared/core/review/own-reviews.ts';
 import { Language, ReviewedType, Stars } from '../../shared/core/review/review.ts';
 import { canModerate } from '../../shared/core/user/user-type.ts';
 import { namingLink, recordUrl } from '../../shared/features/things/public.ts';
+import { newReviewUrl } from '../../shared/pages/entity/addresses.ts';
 import {
   embedCode,
   entityLine,
+  linkToThing,
   type NamedEntity,
   oembedUrl,
   readNamedEntity,
@@ -27,7 +29,6 @@ import { optionGroup, select } from '../../shared/pages/form/choices.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
 import type { Html, Visitor } from '../../shared/pages/frame/layout.ts';
-import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { averageOf } from '../../shared/pages/frame/stars.ts';
 import { counted } from '../../shared/pages/frame/words.ts';
@@ -122,7 +123,7 @@ function writing(
   }
   // Without a type, the page asks for it.
   if (!entity_type) return '';
-  const form = withQuery(`${base}/review/new`, { entity_id, entity_type });
+  const form = newReviewUrl({ entity_id, entity_type });
   return html`<a class="button" rel="nofollow" href="${form}">Write a review</a>`;
 }
 
@@ -185,9 +186,8 @@ const longName = 40;
 
 const waitingHelp = html`<p class="warning">This name waits for a moderator. Until the first review of this is approved, only the person who gave it and moderators can read it.</p>`;
 
-function sameAs({ id, type, name, about }: KnownEntity, isEmpty: boolean) {
-  const url = withQuery(`${authUrl()}/entity/${id}`, { entity_type: type });
-  return html`<p class="notice">This is the same as <a href="${url}"><bdi>${name}</bdi></a>${about && html` <span class="soft"><bdi>${about}</bdi></span>`}. New reviews go there.${!isEmpty && ' The reviews below were written here.'}</p>`;
+function sameAs(other: KnownEntity, isEmpty: boolean) {
+  return html`<p class="notice">This is the same as ${linkToThing(other)}. New reviews go there.${!isEmpty && ' The reviews below were written here.'}</p>`;
 }
 
 function languages({ url, summary }: NamedEntity, query: ListQuery) {

@@ -17,7 +17,7 @@ import {
 import { manyThings, oneThing } from '../../shared/pages/entity/shown-groups.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
-import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
+import { nothingYet, toFind } from '../../shared/pages/frame/next-steps.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { listByThing, lovedReview, reviewCard } from '../../shared/pages/review/review-card.ts';
 
@@ -72,7 +72,7 @@ export const handler = visitedPage(v.object({}), async () => {
 
 /** First steps on a new site. */
 function firstSteps() {
-  return html`${nothingYet('Nobody has written a review yet.', { href: `${authUrl()}/find`, text: 'Write the first review' })}
+  return html`${nothingYet('Nobody has written a review yet.', toFind('Write the first review'))}
     <ol>
       <li>Find ${oneThing()} by its name.</li>
       <li>Give it stars, write what you think of it, or both.</li>

@@ -10,9 +10,9 @@ import {
   listOwnProposals,
   type Proposal,
 } from '../../shared/features/names/public.ts';
+import { entityUrl } from '../../shared/pages/entity/addresses.ts';
 import { page, signedIn } from '../../shared/pages/form/page.ts';
 import { CursorQuery, nextPage, readDated, rowsUnder } from '../../shared/pages/frame/lists.ts';
-import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { minuteOf } from '../../shared/pages/frame/words.ts';
 
 export const request = signedIn({ query: CursorQuery });
@@ -56,7 +56,6 @@ function decided({ entity_id = '', entity_type, after, ...decision }: Decision) 
   ];
 }
 
-function linkTo({ entity_id, entity_type }: Entity, name: string) {
-  const href = withQuery(`${authUrl()}/entity/${entity_id}`, { entity_type });
-  return html`<a href="${href}"><bdi>${name}</bdi></a> <span class="soft">${nameOfEntityType(entity_type)}</span>`;
+function linkTo(entity: Entity, name: string) {
+  return html`<a href="${entityUrl(entity)}"><bdi>${name}</bdi></a> <span class="soft">${nameOfEntityType(entity.entity_type)}</span>`;
 }

@@ -8,7 +8,7 @@ import { ReviewPath } from '../../shared/core/http/request.ts';
 import type { AuthoredReview } from '../../shared/core/review/read-reviews.ts';
 import { currentRevision, type Review } from '../../shared/core/review/review.ts';
 import { findBallot } from '../../shared/core/vote/vote-repository.ts';
-import { hiddenReviewPage } from '../../shared/features/account/public.ts';
+import { hiddenReviewPage, ownButtons } from '../../shared/features/account/public.ts';
 import { entityLine, oembedUrl } from '../../shared/pages/entity/named-entity.ts';
 import { pictureTile } from '../../shared/pages/entity/picture.ts';
 import { reviewData } from '../../shared/pages/entity/structured-data.ts';
@@ -65,7 +65,7 @@ async function reviewPage(review_id: string, reading: Promise<Visitor | undefine
         ${inFull(review, html`<a href="${base}${version}/review/${review_id}">Read the whole text as JSON</a>`)}
         ${authorLine(author, dayOf(published_on ?? created))}
       </section>
-      ${visitor?.user.id === author.id ? ownLinks(review) : voteSection(review, visitor, ballot)}
+      ${visitor?.user.id === author.id ? ownSection(review) : voteSection(review, visitor, ballot)}
       ${smallPrint(authored, titleOfEntity(review, metadata), visitor?.user.id === author.id)}
       </div>
       <div>${moreReviews(authored, name)}</div>
@@ -74,15 +74,10 @@ async function reviewPage(review_id: string, reading: Promise<Visitor | undefine
 }
 
 /** Links for the author of the review. */
-function ownLinks({ id }: Review) {
-  const address = `${authUrl()}/review/${id}`;
+function ownSection(review: Review) {
   return html`<section>
     <h2>Your review</h2>
-    <div class="buttons">
-      <a class="button" href="${address}/edit">Edit your review</a>
-      <a class="button danger" href="${address}/delete">Delete your review …</a>
-      <a class="button quiet" href="${authUrl()}/account/reviews">All your reviews</a>
-    </div>
+    ${ownButtons(review)}
   </section>`;
 }
 

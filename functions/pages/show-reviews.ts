@@ -23,7 +23,7 @@ import { type Choice, optionGroup, select } from '../../shared/pages/form/choice
 import { fold } from '../../shared/pages/frame/beside.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import { nameOfLanguage } from '../../shared/pages/frame/language-names.ts';
-import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
+import { nothingYet, toFind } from '../../shared/pages/frame/next-steps.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import {
   type ListQuery,
@@ -64,10 +64,7 @@ export const handler = visitedPage(request, async ({ query }, reading) => {
       isUnlisted: isEmpty || isFiltered || !isFirst || sort !== 'published_on',
     }),
     content: isEmpty
-      ? nothingYet('Nobody has written a review yet.', {
-          href: `${authUrl()}/find`,
-          text: 'Find something to review',
-        })
+      ? nothingYet('Nobody has written a review yet.', toFind())
       : html`${browseTabs('/reviews')}
         <div class="columns">
           <section>${filters(url, query, sumOfCounts([...counts.values()]))}</section>

@@ -20,7 +20,7 @@ import { chipsOfTypes, shownGroups } from '../../shared/pages/entity/shown-group
 import { headOf } from '../../shared/pages/frame/head.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
 import { nextPage, perPage, tabs } from '../../shared/pages/frame/lists.ts';
-import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
+import { nothingYet, toFind } from '../../shared/pages/frame/next-steps.ts';
 import { withQuery } from '../../shared/pages/frame/own-url.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 
@@ -66,7 +66,7 @@ export const handler = visitedPage(request, async ({ query }) => {
             ? thingShelf(things)
             : nothingYet(
                 isFirst ? 'Nothing with a name has reviews here yet.' : 'There is nothing more.',
-                { href: `${authUrl()}/find`, text: 'Find something to review' },
+                toFind(),
               )
         }
         ${nextPage(urlOf(sort, entity_type), next)}

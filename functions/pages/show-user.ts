@@ -8,7 +8,7 @@ import { ratingsIn } from '../../shared/core/review/owner-counts.ts';
 import { getUser } from '../../shared/core/user/user-repository.ts';
 import { userTypeOf } from '../../shared/core/user/user-type.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
-import { nothingYet } from '../../shared/pages/frame/next-steps.ts';
+import { nothingYet, toFind } from '../../shared/pages/frame/next-steps.ts';
 import { nameWithRole, personTop } from '../../shared/pages/frame/person.ts';
 import { visitedPage } from '../../shared/pages/frame/public-page.ts';
 import { dayOf, nameOfType } from '../../shared/pages/frame/words.ts';
@@ -75,7 +75,6 @@ export const handler = visitedPage(request, async ({ path: { user_id }, query },
 });
 
 function noReviews(isOwn: boolean) {
-  const find = { href: `${authUrl()}/find`, text: 'Find something to review' };
   const browse = { href: `${authUrl()}/reviews`, text: 'Read reviews by others' };
-  return nothingYet('No reviews yet.', ...(isOwn ? [find, browse] : [browse]));
+  return nothingYet('No reviews yet.', ...(isOwn ? [toFind(), browse] : [browse]));
 }

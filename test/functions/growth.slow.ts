@@ -136,8 +136,8 @@ async function makeEverything(many: number) {
       ...proposals,
     ].map((put) => ({ put })),
   );
-  await recountOwners(() => {});
-  await rebuildTotals(() => {}, { inTransactions: true });
+  await recountOwners();
+  await rebuildTotals(undefined, { inTransactions: true });
   await rebuildThings();
   await sendHeartbeat();
   const ids = others.map(({ id }) => id);

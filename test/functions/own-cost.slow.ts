@@ -25,7 +25,7 @@ beforeAll(async () => {
   for (const { entity_id, entity_type } of widest.others.slice(0, 2)) {
     await nameEntities({ [entity_id]: 'Blue' }, entity_type);
   }
-  await recountOwners(() => {});
+  await recountOwners();
   // The copies are not counted yet.
   for await (const _ of audit({ settle: 0, repair: true }));
   await rebuildTotals();

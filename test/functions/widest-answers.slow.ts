@@ -83,7 +83,7 @@ beforeAll(async () => {
   );
   const since = await currentCursor();
   await storeItems([...byKey.values()]);
-  await recountOwners(() => {});
+  await recountOwners();
   await applyStream();
   await rebuildThings();
   await sendHeartbeat();

@@ -74,7 +74,7 @@ export async function makeWidestLists({ reviewsEach = 50 } = {}): Promise<Widest
     ...reviews.map((each) => ({ ...claimKey(each.user_id, each.entity_id), review_id: each.id })),
   ];
   await withoutRecords(() => storeItems(items));
-  await recountOwners(() => {});
-  await rebuildTotals(() => {}, { inTransactions: true });
+  await recountOwners();
+  await rebuildTotals(undefined, { inTransactions: true });
   return { reviews, entity_id, user_id };
 }

@@ -103,7 +103,7 @@ test('every change of a count also raises its item’s version', async () => {
   expect([...changed]).toEqual(expect.arrayContaining([...owner, ...sums, ...others]));
 
   const repairs: [string, () => Promise<unknown>][] = [
-    ['a recount', () => recountOwners(() => {})],
+    ['a recount', () => recountOwners()],
     ['an audit', () => exhaust(audit({ repair: true, settle: 0, patience: 0 }))],
   ];
   for (const [by, repair] of repairs) {

@@ -1,5 +1,7 @@
 import * as v from 'valibot';
-import { type Item, keyString } from './item.ts';
+import { type Item, type Key, keyString } from './item.ts';
+import { getItem } from './query.ts';
+import type { ReadOptions } from './storage.ts';
 
 /** Keys that this process has logged. After these, it logs no others. */
 const logged = new Set<string>();
@@ -7,7 +9,7 @@ const mostLogged = 1000;
 
 /**
  * Parses the items of a list that exist. An item that this code cannot read was written by newer
- * code: it is left out, and logged once. An item that is asked for alone is parsed by `v.parse`.
+ * code: it is left out, and logged once. `findItem` reads an item that is asked for alone.
  */
 export function parseItems<T extends v.GenericSchema>(
   schema: T,
@@ -26,6 +28,16 @@ export function parseItem<T extends v.GenericSchema>(
   if (result.success) return result.output;
   note(item, result.issues[0]);
   return undefined;
+}
+
+/** Reads and parses an item that is asked for alone. Throws if this code cannot read it. */
+export async function findItem<T extends v.GenericSchema>(
+  schema: T,
+  key: Key,
+  options?: ReadOptions,
+): Promise<v.InferOutput<T> | undefined> {
+  const item = await getItem(key, options);
+  return item && v.parse(schema, item);
 }
 
 /** The value stays out of the log, because it may be private. */

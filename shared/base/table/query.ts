@@ -18,6 +18,9 @@ export interface Sorting {
   descending: boolean;
 }
 
+/** Is told how many items a scan has read. */
+export type Progress = (items: number) => void;
+
 /** Most entries to request: a page of a Query (1 MB) holds about as many. */
 const pageLimit = 4000;
 
@@ -104,16 +107,21 @@ export async function* scanItems({
   from,
   pageSize = pageLimit,
   sk,
+  onProgress,
 }: {
   from?: Key | undefined;
   pageSize?: number;
   sk?: string;
+  onProgress?: Progress | undefined;
 } = {}): AsyncGenerator<{ items: Item[]; position: Key | undefined }> {
   let after = from;
+  let read = 0;
   do {
     const { items, next } = await (storage()?.scan(after, pageSize) ?? sendScan(after, pageSize));
     after = next;
     yield { items: items.filter((item) => sk === undefined || item.sk === sk), position: after };
+    read += items.length;
+    onProgress?.(read);
   } while (after !== undefined);
 }
 

@@ -32,8 +32,13 @@ export function readForm(
     requireUtf8(event);
   }
   if (!isDecodable(encoded)) throw invalidRequest('The form must be UTF-8, percent-encoded');
+  return eachOnce(readPairs(encoded));
+}
+
+/** Returns the fields of a form. Throws ApiError 400 for a repeated one. */
+function eachOnce(fields: readonly [name: string, value: string][]): Record<string, string> {
   const form = new Map<string, string>();
-  for (const [name, value] of readPairs(encoded)) {
+  for (const [name, value] of fields) {
     if (form.has(name)) throw invalidRequest(`${printable(name)} must be sent only once`);
     form.set(name, value);
   }
@@ -57,12 +62,10 @@ export async function readFileForm(event: APIGatewayProxyEvent): Promise<Record<
   const headers = { 'Content-Type': event.headers['content-type'] ?? '' };
   const sent = await new Response(body, { headers }).formData().catch(() => undefined);
   if (!sent) throw invalidRequest('The form must be multipart/form-data');
-  const form = new Map<string, string>();
-  for (const [name, value] of sent) {
-    if (form.has(name)) throw invalidRequest(`${printable(name)} must be sent only once`);
-    form.set(name, typeof value === 'string' ? value : await value.text());
-  }
-  return Object.fromEntries(form);
+  const texts = Array.from(sent, async ([name, value]): Promise<[string, string]> => {
+    return [name, typeof value === 'string' ? value : await value.text()];
+  });
+  return eachOnce(await Promise.all(texts));
 }
 
 /** Returns the field's name, or `A field` where RFC 6749 section 5.2 forbids its characters. */

@@ -1,10 +1,10 @@
-import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../../base/errors.ts';
 import { batchDelete, batchGet } from '../../base/table/batch.ts';
 import { deleteItems, eraseWhile } from '../../base/table/erase.ts';
 import { idIn } from '../../base/table/item.ts';
-import { parseItems } from '../../base/table/parse.ts';
+import { findItem, parseItems } from '../../base/table/parse.ts';
 import { collect, getItem, queryIndex, scanItems } from '../../base/table/query.ts';
 import {
   putNew,
@@ -22,9 +22,11 @@ import {
   ClientId,
   type ClientType,
   isPublicClient,
+  newSecretId,
   previousSecret,
   type Registration,
   registrationNames,
+  withNewSecret,
 } from './application.ts';
 
 /** Maximum number of applications of a user. */
@@ -36,8 +38,7 @@ const maxCounted = 500;
 /** Returns undefined also for an invalid id. */
 export async function findApplication(clientId: string): Promise<Application | undefined> {
   if (!v.is(ClientId, clientId)) return undefined;
-  const item = await getItem(applicationKey(clientId));
-  return item && v.parse(Application, item);
+  return findItem(Application, applicationKey(clientId));
 }
 
 /** If a moderator has blocked the owner, the application gets no new consent. */
@@ -74,8 +75,6 @@ export async function* scanApplications(): AsyncGenerator<Application[]> {
     yield parseItems(Application, items);
   }
 }
-
-const newSecretId = () => randomBytes(16).toString('hex');
 
 /**
  * Registers an application, the same form only once. Throws ApiError 404 if there is no such user,
@@ -133,8 +132,7 @@ export async function rotateSecret(clientId: string, userId: string): Promise<vo
     if (previousSecret(before)) {
       throw invalidRequest('There are two secrets already: end the old one first');
     }
-    const until = new Date(Date.now() + 86_400_000).toISOString();
-    return { secret_id: newSecretId(), previous_secret: { secret_id, until } };
+    return withNewSecret(secret_id);
   });
 }
 
@@ -258,9 +256,9 @@ function grantsOf(clientId: string, until?: string) {
 /** Revokes remaining grants of a deleted or revoked application, unless it was restored. */
 export async function eraseGrants(clientId: string): Promise<number> {
   const Key = applicationKey(clientId);
-  const item = await getItem(Key);
-  const until = item && v.parse(Application, item).revoked_at;
-  if (item && !until) return 0;
+  const application = await findItem(Application, Key);
+  const until = application?.revoked_at;
+  if (application && !until) return 0;
   let revoked = 0;
   const was = until ? { revoked_at: until } : { pk: undefined };
   await eraseWhile({ Key, was }, async (isGone) => {

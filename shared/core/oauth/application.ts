@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { pick } from '../../base/pick.ts';
 import { isLoopback, Matching, Name, parseWebUrl, Text } from '../../base/values.ts';
@@ -69,6 +70,15 @@ export function previousSecret({
 }: Pick<Application, 'previous_secret'>): Application['previous_secret'] {
   const isGood = previous_secret && previous_secret.until > new Date().toISOString();
   return isGood ? previous_secret : undefined;
+}
+
+/** Makes an id that a new secret is derived from. */
+export const newSecretId = () => randomBytes(16).toString('hex');
+
+/** Returns attributes with a new secret, beside which the one before is valid for a day. */
+export function withNewSecret(secret_id: string) {
+  const until = new Date(Date.now() + 86_400_000).toISOString();
+  return { secret_id: newSecretId(), previous_secret: { secret_id, until } };
 }
 
 /** Presents an application. Its secret is null if it has none, or unless it is shown. */

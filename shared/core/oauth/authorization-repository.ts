@@ -6,6 +6,7 @@ import { pick } from '../../base/pick.ts';
 import { scopes } from '../../base/routes.ts';
 import { batchGet, batchWrite } from '../../base/table/batch.ts';
 import type { Key } from '../../base/table/item.ts';
+import { findItem } from '../../base/table/parse.ts';
 import { collect, getItem, queryIndex } from '../../base/table/query.ts';
 import { retryStale, transact, type Write } from '../../base/table/transact.ts';
 import { absentOr, type Test } from '../../base/table/write.ts';
@@ -120,8 +121,7 @@ export async function answerAuthorization(
 
 /** Returns undefined if the code is unknown or its account was erased. */
 export async function findCode(code: string): Promise<AuthorizationCode | undefined> {
-  const item = await getItem(codeKey(hash('sha256', code)));
-  return item && v.parse(AuthorizationCode, item);
+  return findItem(AuthorizationCode, codeKey(hash('sha256', code)));
 }
 
 /** Lists codes that a user approved, for one application or all. The index may lack recent ones. */

@@ -1,10 +1,9 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import * as v from 'valibot';
 import { type ApiError, invalidGrant, invalidScope, notFound } from '../../base/errors.ts';
 import type { Scope } from '../../base/routes.ts';
 import { batchDelete, getItems } from '../../base/table/batch.ts';
-import { parseItems } from '../../base/table/parse.ts';
-import { collect, getItem, queryIndex, queryItems } from '../../base/table/query.ts';
+import { findItem, parseItems } from '../../base/table/parse.ts';
+import { collect, queryIndex, queryItems } from '../../base/table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../../base/table/transact.ts';
 import { absentOr } from '../../base/table/write.ts';
 import { applicationKey, grantKey, userKey } from '../keys.ts';
@@ -38,8 +37,7 @@ export async function findGrant(
   token: GrantId,
   { consistent = false } = {},
 ): Promise<Grant | undefined> {
-  const item = await getItem(keyOf(token), { consistent });
-  return item && v.parse(Grant, item);
+  return findItem(Grant, keyOf(token), { consistent });
 }
 
 /**
@@ -187,22 +185,20 @@ async function endSurplus({ user_id, client_id }: Grant): Promise<void> {
     const byClient = Map.groupBy(grants, (each) => each.client_id);
     const others = [...byClient].filter(([id]) => id !== client_id);
     const unused = others
-      .map(([, some]) => ({
-        some,
-        used:
-          some
-            .map(({ renewed }) => renewed)
-            .sort()
-            .at(-1) ?? '',
-      }))
-      .sort((a, b) => (a.used < b.used ? 1 : -1))
+      .map(([, some]) => some)
+      .sort((a, b) => (lastUseOf(a) < lastUseOf(b) ? 1 : -1))
       .slice(mostConnections - 1)
-      .flatMap(({ some }) => some);
+      .flat();
     const surplus = (byClient.get(client_id) ?? []).slice(0, -mostGrants);
     await batchDelete([...surplus, ...unused].map(keyOf));
   } catch (error) {
     console.warn({ message: 'Old grants were not ended', error: (error as Error).name });
   }
+}
+
+function lastUseOf(grants: readonly Grant[]): string {
+  const uses = grants.map(({ renewed }) => renewed).sort();
+  return uses.at(-1) ?? '';
 }
 
 /** Grants that fit a transaction beside its other writes. Few accounts have more. */

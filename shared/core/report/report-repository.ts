@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { invalidRequest, invalidToken, notFound } from '../../base/errors.ts';
 import { getItems } from '../../base/table/batch.ts';
 import type { Key } from '../../base/table/item.ts';
-import { parseItems } from '../../base/table/parse.ts';
-import { collect, getItem, queryIndex, queryItems } from '../../base/table/query.ts';
+import { findItem, parseItems } from '../../base/table/parse.ts';
+import { collect, queryIndex, queryItems } from '../../base/table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../../base/table/transact.ts';
 import { caseKey, dailyVotesKey, deskPartitions, reportKey, reviewKey, userKey } from '../keys.ts';
 import {
@@ -66,8 +66,7 @@ export async function insertReport(
 
 /** Reads a user's report of a review, of any round. */
 export async function findReport(reviewId: string, userId: string): Promise<Report | undefined> {
-  const item = await getItem(reportKey(reviewId, userId));
-  return item && v.parse(Report, item);
+  return findItem(Report, reportKey(reviewId, userId));
 }
 
 /** A report that may be of a deleted review. Then nobody is named, and the text is a reason. */
@@ -138,8 +137,7 @@ function withoutReport(before: Case, report: Report): Case {
 /** Opens a case again after an import has restored its reports. */
 export async function reopenCase(reviewId: string): Promise<void> {
   await retryStale(async () => {
-    const item = await getItem(caseKey(reviewId));
-    const before = item && v.parse(Case, item);
+    const before = await findItem(Case, caseKey(reviewId));
     if (before?.state !== 'closed') return;
     const { open } = await readReports(before);
     if (!open[0]) return;

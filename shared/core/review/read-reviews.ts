@@ -1,10 +1,8 @@
-import * as v from 'valibot';
 import { notFound } from '../../base/errors.ts';
 import { getItems } from '../../base/table/batch.ts';
 import type { Entry, Key } from '../../base/table/item.ts';
 import { idIn } from '../../base/table/item.ts';
-import { parseItems } from '../../base/table/parse.ts';
-import { getItem } from '../../base/table/query.ts';
+import { findItem, parseItems } from '../../base/table/parse.ts';
 import { longTextKey, reviewKey, userKey } from '../keys.ts';
 import { parseUsers, type User } from '../user/user.ts';
 import { findUser, findUsers } from '../user/user-repository.ts';
@@ -21,8 +19,7 @@ export interface AuthoredReview<R extends Review = Review> {
 
 /** Returns a review as stored, of anybody and in any state. */
 export async function findReview(id: string): Promise<Review | undefined> {
-  const item = await getItem(reviewKey(id));
-  return item && v.parse(Review, item);
+  return findItem(Review, reviewKey(id));
 }
 
 /** Returns a public review. Throws ApiError 404 for a draft, hidden or deleted one, or author. */

@@ -1,6 +1,6 @@
-import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound, preconditionFailed } from '../../base/errors.ts';
 import type { Item } from '../../base/table/item.ts';
+import { findItem } from '../../base/table/parse.ts';
 import { getItem } from '../../base/table/query.ts';
 import { retryStale, StaleRead, transact, type Write } from '../../base/table/transact.ts';
 import { isOwnType } from '../entity/entity-type.ts';
@@ -256,9 +256,8 @@ async function remove(
   });
 }
 
-async function findCase(reviewId: string): Promise<Case | undefined> {
-  const item = await getItem(caseKey(reviewId));
-  return item && v.parse(Case, item);
+function findCase(reviewId: string): Promise<Case | undefined> {
+  return findItem(Case, caseKey(reviewId));
 }
 
 async function getOwnReview(id: string, userId: string, revisionTags?: readonly string[]) {

@@ -3,7 +3,7 @@ import { batchDelete } from '../../base/table/batch.ts';
 import type { Item } from '../../base/table/item.ts';
 import { collect, getItem, queryIndex, queryItems } from '../../base/table/query.ts';
 import type { Write } from '../../base/table/transact.ts';
-import { absentOr, type Where } from '../../base/table/write.ts';
+import { absentOr } from '../../base/table/write.ts';
 import { daysAgo, epochSeconds } from '../../base/time.ts';
 import { dailyVotesKey, userKey } from '../keys.ts';
 import type { User } from './user.ts';
@@ -97,7 +97,7 @@ export function spend(what: Limited, user: User, at: string): Write {
   const limit = userTypeOf(user).votes_per_day;
   const { spent, one } = limited[what];
   return {
-    Update: { ...counted(user.id, at, one).Update, where: below({ [spent]: limit }) },
+    ...counted(user.id, at, one, { [spent]: limit }),
     otherwise: limitReached(what, user),
   };
 }
@@ -125,9 +125,9 @@ export function allowanceOf(what: Limited, user: User, counter: Item | undefined
 export function spendWriting(what: Writing, userId: string): Write[] {
   const limit = limitOf(what);
   if (limit === 0) return [];
-  const { Update } = counted(userId, new Date().toISOString(), { [what]: 1 });
+  const now = new Date().toISOString();
   return [
-    { Update: { ...Update, where: below({ [what]: limit }) }, otherwise: writingSpent(what) },
+    { ...counted(userId, now, { [what]: 1 }, { [what]: limit }), otherwise: writingSpent(what) },
   ];
 }
 
@@ -140,12 +140,11 @@ export async function spendNaming(what: Writing, user: Namer): Promise<Write[]> 
   const limit = limitOf(what);
   const limits = { names: namesPerDay, ...(limit > 0 && { [what]: limit }) };
   const now = new Date().toISOString();
-  const { Update } = counted(user.id, now, { [what]: 1, names: 1 });
   // One update has one error. Both limits are seldom reached together.
   const counter = await getItem(dailyVotesKey(user.id, now.slice(0, 10)));
   const isWritingSpent = limit > 0 && Number(counter?.[what] ?? 0) >= limit;
   const otherwise = isWritingSpent ? writingSpent(what) : namesSpent();
-  return [{ Update: { ...Update, where: below(limits) }, otherwise }];
+  return [{ ...counted(user.id, now, { [what]: 1, names: 1 }, limits), otherwise }];
 }
 
 /**
@@ -154,8 +153,10 @@ export async function spendNaming(what: Writing, user: Namer): Promise<Write[]> 
  */
 export function spendBroughtName(user: Namer): Write[] {
   if (!hasNamesLimit(user)) return [];
-  const { Update } = counted(user.id, new Date().toISOString(), { names: 1 });
-  return [{ Update: { ...Update, where: below({ names: namesPerDay }) }, otherwise: namesSpent() }];
+  const now = new Date().toISOString();
+  return [
+    { ...counted(user.id, now, { names: 1 }, { names: namesPerDay }), otherwise: namesSpent() },
+  ];
 }
 
 /** Is true for an account of the last seven days, unless it is a moderator's. */
@@ -166,10 +167,10 @@ function hasNamesLimit(user: Namer): boolean {
 
 /** Returns the write of one change of the public name. It fails with ApiError 403 at the limit. */
 export function spendRename(userId: string): Write {
-  const { Update } = counted(userId, new Date().toISOString(), { renames: 1 });
+  const now = new Date().toISOString();
   const message = `You may change your public name ${renamesPerDay} times a day (UTC)`;
   return {
-    Update: { ...Update, where: below({ renames: renamesPerDay }) },
+    ...counted(userId, now, { renames: 1 }, { renames: renamesPerDay }),
     otherwise: spentError('renames', renamesPerDay, message),
   };
 }
@@ -204,8 +205,7 @@ export async function findWritingObstacle(
 ): Promise<string | undefined> {
   const limit = limitOf(what);
   if (limit === 0) return undefined;
-  const today = new Date().toISOString().slice(0, 10);
-  const counter = await getItem(dailyVotesKey(userId, today));
+  const counter = await getItem(dailyVotesKey(userId, daysAgo(0)));
   return Number(counter?.[what] ?? 0) < limit ? undefined : messageOf(what, limit);
 }
 
@@ -219,11 +219,6 @@ function messageOf(what: Writing, limit: number): string {
 function limitOf(what: Writing): number {
   const limit = what === 'edits' ? process.env.EDITS_PER_DAY : process.env.PUBLICATIONS_PER_DAY;
   return Number(limit ?? writingsPerDay);
-}
-
-/** Returns the condition that each of these counters is below its limit. */
-function below(limits: Readonly<Record<string, number>>): Where {
-  return Object.entries(limits).map(([name, most]) => absentOr(name, '<', most));
 }
 
 /** Checks that the user may write and still has the karma of the daily limit. */
@@ -253,12 +248,18 @@ export function moveCast(userId: string, from: string, to?: string): Write[] {
   return writes;
 }
 
-/** Counts actions on the UTC day of `at` (ISO 8601). */
-function counted(userId: string, at: string, amounts: Partial<typeof noActions>) {
+/** Counts actions on the UTC day of `at` (ISO 8601), if each limited counter is below its limit. */
+function counted(
+  userId: string,
+  at: string,
+  amounts: Partial<typeof noActions>,
+  limits: Readonly<Record<string, number>> = {},
+) {
   const day = at.slice(0, 10);
   return {
     Update: {
       Key: dailyVotesKey(userId, day),
+      where: Object.entries(limits).map(([name, most]) => absentOr(name, '<', most)),
       amounts: { ...noActions, ...amounts },
       set: {
         expires_at: Date.parse(day) / 1000 + keepCounters,

@@ -10,6 +10,7 @@ import { idIn } from '../../base/table/item.ts';
 import { parseItem, parseItems } from '../../base/table/parse.ts';
 import { getItem } from '../../base/table/query.ts';
 import { retryStale, transact, type Update, type Write } from '../../base/table/transact.ts';
+import { daysAgo } from '../../base/time.ts';
 import { dailyVotesKey, reviewKey, revisionKey, userKey, voteKey } from '../keys.ts';
 import { type AuthoredReview, findPublicReviews } from '../review/read-reviews.ts';
 import { currentRevision, isPublic, noVotes, Review } from '../review/review.ts';
@@ -42,7 +43,7 @@ export interface Ballot {
 
 /** Reads what a user needs to know to vote on a review. One round trip, two read units. */
 export async function findBallot(reviewId: string, user: User): Promise<Ballot> {
-  const today = new Date().toISOString().slice(0, 10);
+  const today = daysAgo(0);
   const keys = [voteKey(reviewId, user.id), dailyVotesKey(user.id, today)];
   const [item, counter] = await getItems(keys, { consistent: true });
   return { vote: item && v.parse(Vote, item), left: allowanceOf('votes', user, counter) };
@@ -97,7 +98,7 @@ export async function saveVote(
   vote: boolean,
 ): Promise<Record<string, string>> {
   return retryStale(async () => {
-    const today = new Date().toISOString().slice(0, 10);
+    const today = daysAgo(0);
     const { review, previous, voter, spent } = await readBallot(reviewId, userId, today);
     // After the read, so that it is later than the previous vote's.
     const voted_at = new Date().toISOString();

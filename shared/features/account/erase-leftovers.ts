@@ -3,7 +3,7 @@
 import { deleteItems, eraseWhile } from '../../base/table/erase.ts';
 import type { Item } from '../../base/table/item.ts';
 import { idIn } from '../../base/table/item.ts';
-import { getItem, scanItems } from '../../base/table/query.ts';
+import { getItem, type Progress, scanItems } from '../../base/table/query.ts';
 import { applicationKey, reviewKey, webhookKeys } from '../../core/keys.ts';
 import { eraseGrants, findApplication } from '../../core/oauth/application-repository.ts';
 import { nobody } from '../../core/oauth/grant.ts';
@@ -56,9 +56,7 @@ export async function eraseLeftovers(
 }
 
 /** Reads the whole table for possible leftovers. `onProgress` gets the number of items so far. */
-export async function findLeftovers(
-  onProgress: (items: number) => void = () => {},
-): Promise<Leftovers> {
+export async function findLeftovers(onProgress?: Progress): Promise<Leftovers> {
   const sets = { user: idSets(), review: idSets(), application: idSets(nobody) };
   const entities: string[] = [];
   const hiding: string[] = [];
@@ -77,11 +75,8 @@ export async function findLeftovers(
     if (kind === 'entityCounts' && isEmpty(item)) entities.push(idIn(item));
     if (kind === 'user' && item.hiding !== undefined) hiding.push(idIn(item));
   };
-  let read = 0;
-  for await (const { items } of scanItems()) {
+  for await (const { items } of scanItems({ onProgress })) {
     for (const item of items) note(item);
-    read += items.length;
-    onProgress(read);
   }
   const missing = ({ present, referenced }: ReturnType<typeof idSets>) =>
     [...referenced].filter((id) => !present.has(id));

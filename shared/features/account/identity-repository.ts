@@ -3,6 +3,7 @@ import { hash, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { accessDenied } from '../../base/errors.ts';
 import { pick } from '../../base/pick.ts';
+import { findItem } from '../../base/table/parse.ts';
 import { getItem } from '../../base/table/query.ts';
 import { retryStale, StaleRead, transact, type Write } from '../../base/table/transact.ts';
 import { epochSeconds } from '../../base/time.ts';
@@ -258,9 +259,8 @@ export async function opensAccount(
 }
 
 /** Reads the claim by the address with this hash, whether it holds or not. */
-export async function readClaimable(address: string): Promise<Claimable | undefined> {
-  const item = await getItem(addressKey(address));
-  return item && v.parse(Claimable, item);
+export function readClaimable(address: string): Promise<Claimable | undefined> {
+  return findItem(Claimable, addressKey(address));
 }
 
 /** Returns a claim with its account, as long as it holds. */

@@ -16,7 +16,7 @@ export { hiddenReviewPage } from './pages/hidden-review-page.ts';
 export { deletionPage, farewell, rememberDeletion } from './pages/leaving.ts';
 export { movePage, moveSignInPage, readMove, undonePage, undoPage } from './pages/move-pages.ts';
 export { namePage } from './pages/name-page.ts';
-export { ownReviews } from './pages/own-reviews.ts';
+export { ownButtons, ownReviews } from './pages/own-reviews.ts';
 export { ownTabs } from './pages/own-tabs.ts';
 export { newTokenPage, tokensPage } from './pages/tokens-page.ts';
 export * as presented from './presented.ts';

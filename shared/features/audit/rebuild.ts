@@ -4,7 +4,7 @@ import { isTotalKey } from '../../base/list/keys.ts';
 import { rootKey } from '../../base/list/totals.ts';
 import { batchWrite } from '../../base/table/batch.ts';
 import type { Item } from '../../base/table/item.ts';
-import { queryItems, scanItems } from '../../base/table/query.ts';
+import { type Progress, queryItems, scanItems } from '../../base/table/query.ts';
 import { maxActions, transact, type Write } from '../../base/table/transact.ts';
 import { projectionItem } from '../../core/aggregates/contribution.ts';
 import { markTrees } from '../../core/aggregates/grow.ts';
@@ -36,7 +36,7 @@ interface RebuildOptions {
  * busy or the lock is taken or lost.
  */
 export async function rebuildTotals(
-  onProgress: (items: number) => void = () => {},
+  onProgress?: Progress,
   options: RebuildOptions = {},
 ): Promise<{ reviews: number; users: number; corrected_projections: number }> {
   const tally = new Tally();
@@ -65,16 +65,13 @@ export async function hasFormerNodes(): Promise<boolean> {
 
 async function rebuild(
   tally: Tally,
-  onProgress: (items: number) => void,
+  onProgress: Progress | undefined,
   lock: Lock,
   { inTransactions = false, deploy }: RebuildOptions,
 ) {
   const keepLock = lock.keep;
-  let read = 0;
-  for await (const { items } of scanItems()) {
+  for await (const { items } of scanItems({ onProgress })) {
     tally.add(items);
-    read += items.length;
-    onProgress(read);
     await keepLock();
   }
   for (const _ of tally.countActual()) await keepLock();

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { chunksOf } from '../../base/chunks.ts';
 import { type Amounts, gain } from '../../base/table/amounts.ts';
 import type { Item } from '../../base/table/item.ts';
-import { scanItems } from '../../base/table/query.ts';
+import { type Progress, scanItems } from '../../base/table/query.ts';
 import { Sums } from '../../base/table/sums.ts';
 import { maxActions, transact, type Write } from '../../base/table/transact.ts';
 import { applicationKey, countsKey, entityKey, reviewKey, userKey } from '../../core/keys.ts';
@@ -32,15 +32,12 @@ export function recount(lacking: Amounts, item: Item): void {
 }
 
 /** Recounts all authors and entities by one scan and corrects them, after a bulk import. */
-export async function recountOwners(onProgress: (items: number) => void): Promise<void> {
+export async function recountOwners(onProgress?: Progress): Promise<void> {
   const lacking = new Sums();
-  let read = 0;
-  for await (const { items } of scanItems()) {
+  for await (const { items } of scanItems({ onProgress })) {
     const ofPage: Amounts = new Map();
     for (const item of items) recount(ofPage, item);
-    lacking.add(ofPage);
-    read += items.length;
-    onProgress(read);
+    lacking.addAll(ofPage);
   }
   const writes = lacking.items().map(({ key, by }): Write => {
     return { Update: { Key: key, amounts: by, isOwner: true } };

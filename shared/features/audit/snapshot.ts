@@ -1,12 +1,13 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
 import { type Item, type Key, toJson } from '../../base/table/item.ts';
+import { openTemporary } from '../../base/table/sums.ts';
 import { applicationKey, entityKey, reviewKey } from '../../core/keys.ts';
 import { kindOf, kinds } from '../kinds.ts';
 import type { Source } from './source.ts';
 
 /** One scan of the table, in a temporary file of SQLite, so that memory stays flat. */
 export class Snapshot implements Source {
-  readonly #database = new DatabaseSync('');
+  readonly #database = openTemporary();
   readonly #insert: StatementSync;
   readonly #partition: StatementSync;
   readonly #item: StatementSync;
@@ -17,7 +18,6 @@ export class Snapshot implements Source {
   constructor() {
     const database = this.#database;
     database.exec(`
-      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
       CREATE TABLE item (pk TEXT, sk TEXT, user_id TEXT, entity_id TEXT, content TEXT,
         PRIMARY KEY (pk, sk)) WITHOUT ROWID;
       CREATE INDEX by_user ON item (user_id, sk) WHERE user_id IS NOT NULL;

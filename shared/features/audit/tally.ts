@@ -1,9 +1,10 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
 import { chunksOf } from '../../base/chunks.ts';
 import { isTotalKey, sumsKey, totalKey } from '../../base/list/keys.ts';
 import { leafCapacity } from '../../base/list/rank-tree.ts';
 import { type Counts, countsInSums } from '../../base/list/totals.ts';
 import { type Item, type Key, keyString } from '../../base/table/item.ts';
+import { openTemporary, Sums } from '../../base/table/sums.ts';
 import {
   type Contribution,
   contribution,
@@ -39,12 +40,12 @@ const ownerKinds = new Set([countsKey('').sk, entityKey('').sk]);
  * temporary file of SQLite, so memory stays flat.
  */
 export class Tally {
-  // An empty name is a temporary file, which SQLite deletes.
-  readonly #database = new DatabaseSync('');
+  readonly #database = openTemporary();
   readonly #insert: Record<'actual' | 'projected', StatementSync>;
   readonly #lengthen: StatementSync;
   readonly #grown: StatementSync;
-  readonly #count: Record<'stored' | 'counted', StatementSync>;
+  readonly #stored = new Sums(this.#database, 'stored');
+  readonly #counted = new Sums(this.#database, 'counted');
   readonly #defer: StatementSync;
   readonly #hasTrees: StatementSync;
   #sums: Counts | undefined;
@@ -52,22 +53,13 @@ export class Tally {
   constructor() {
     const database = this.#database;
     const contributions = '(pk TEXT PRIMARY KEY, content TEXT) WITHOUT ROWID';
-    const numbers = `(pk TEXT, sk TEXT, attribute TEXT, number INTEGER,
-      PRIMARY KEY (pk, sk, attribute)) WITHOUT ROWID`;
     database.exec(`
-      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
       CREATE TABLE actual ${contributions}; CREATE TABLE projected ${contributions};
-      CREATE TABLE stored ${numbers}; CREATE TABLE counted ${numbers};
       CREATE TABLE owner (pk TEXT PRIMARY KEY, length INTEGER, has_trees INTEGER) WITHOUT ROWID;
       CREATE TABLE deferred (sk TEXT PRIMARY KEY) WITHOUT ROWID`);
     const inserting = (table: string) =>
       database.prepare(`INSERT OR REPLACE INTO ${table} VALUES (?, ?)`);
-    const adding = (table: string) =>
-      database.prepare(
-        `INSERT INTO ${table} VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET number = number + excluded.number`,
-      );
     this.#insert = { actual: inserting('actual'), projected: inserting('projected') };
-    this.#count = { stored: adding('stored'), counted: adding('counted') };
     this.#lengthen = database.prepare(
       'INSERT INTO owner VALUES (?, 1, 0) ON CONFLICT DO UPDATE SET length = length + 1',
     );
@@ -111,7 +103,7 @@ export class Tally {
     for (const [attribute, number] of Object.entries(numbers)) {
       // Totals may carry the lock of a rebuild.
       if (typeof number === 'number' && attribute !== 'until') {
-        this.#count.stored.run(pk, sk, attribute, number);
+        this.#stored.add({ pk, sk }, attribute, number);
       }
     }
   }
@@ -137,7 +129,7 @@ export class Tally {
     for (const some of chunksOf(this.#read(table), 1_000)) {
       this.#database.exec('BEGIN');
       for (const { key, attribute } of some.flatMap((each) => counters(countedIn(each)))) {
-        this.#count.counted.run(key.pk, key.sk, attribute, 1);
+        this.#counted.add(key, attribute, 1);
       }
       this.#database.exec('COMMIT');
       yield;
@@ -168,16 +160,7 @@ export class Tally {
 
   /** Yields the items of all totals and nodes, as counted. */
   *items(): Generator<Item> {
-    const rows = this.#database.prepare('SELECT * FROM counted ORDER BY pk, sk');
-    let item: Item | undefined;
-    for (const { pk, sk, attribute, number } of rows.iterate()) {
-      if (item?.pk !== pk || item?.sk !== sk) {
-        if (item) yield item;
-        item = { pk: `${pk}`, sk: `${sk}` };
-      }
-      if (item) item[`${attribute}`] = number;
-    }
-    if (item) yield item;
+    for (const { key, by } of this.#counted.items()) yield { ...key, ...by };
   }
 
   /** Yields the keys of stored totals and nodes in which nothing counts, in the order of keys. */

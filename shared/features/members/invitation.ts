@@ -2,7 +2,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { accessDenied, invalidRequest, notFound } from '../../base/errors.ts';
-import { getItem, queryItems } from '../../base/table/query.ts';
+import { findItem } from '../../base/table/parse.ts';
+import { collect, queryItems } from '../../base/table/query.ts';
 import { putNew, transact, tryUpdate, type Write } from '../../base/table/transact.ts';
 import { epochSeconds } from '../../base/time.ts';
 import { Name } from '../../base/values.ts';
@@ -76,10 +77,10 @@ export async function createInvitation({
 
 /** Returns all invitations, the newest first, until 30 days after their end. */
 export async function listInvitations(): Promise<Invitation[]> {
-  const pages = await Array.fromAsync(queryItems(invitationKey('')));
+  const items = await collect(queryItems(invitationKey('')));
   const now = epochSeconds();
-  const current = pages.flat().filter(({ expires_at }) => Number(expires_at) > now);
-  return current
+  return items
+    .filter(({ expires_at }) => Number(expires_at) > now)
     .map((item) => v.parse(Invitation, item))
     .toSorted((a, b) => b.created.localeCompare(a.created));
 }
@@ -97,8 +98,7 @@ export async function revokeInvitation(id: string): Promise<void> {
 
 /** Reads the invitation of a token, if there is one. */
 export async function findInvitation(token: string): Promise<Invitation | undefined> {
-  const item = await getItem(invitationKey(idOf(token)));
-  return item && v.parse(Invitation, item);
+  return findItem(Invitation, invitationKey(idOf(token)));
 }
 
 /** Says in words why an invitation has ended. Undefined while people can join. */

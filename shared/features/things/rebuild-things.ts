@@ -1,7 +1,7 @@
 import { lastRunKey, recordRun } from '../../base/background/last-run.ts';
 import { chunks } from '../../base/chunks.ts';
 import { type Item, idIn, keyString } from '../../base/table/item.ts';
-import { collect, getItem, queryIndex, scanItems } from '../../base/table/query.ts';
+import { collect, getItem, type Progress, queryIndex, scanItems } from '../../base/table/query.ts';
 import { tryUpdate } from '../../base/table/transact.ts';
 import { type Entity, entityOf, recordKey, recordSort } from '../../core/entity/record.ts';
 import { entityKey } from '../../core/keys.ts';
@@ -25,16 +25,11 @@ import {
  * Writes the entries of all things by one scan, after a bulk import or an upgrade, and deletes
  * those that belong to none. Returns the number of names.
  */
-export async function rebuildThings(
-  onProgress: (items: number) => void = () => {},
-): Promise<number> {
-  let read = 0;
+export async function rebuildThings(onProgress?: Progress): Promise<number> {
   let names = 0;
   await settleRisen();
-  for await (const { items } of scanItems()) {
+  for await (const { items } of scanItems({ onProgress })) {
     for (const some of chunks(items.filter(isOfThing), 100)) names += await rebuildSome(some);
-    read += items.length;
-    onProgress(read);
   }
   await recordRun('thing-entries');
   return names;

@@ -4,7 +4,7 @@ import { type License, licenses } from '../../base/licenses.ts';
 import { pick } from '../../base/pick.ts';
 import type { Item } from '../../base/table/item.ts';
 import { parseItems } from '../../base/table/parse.ts';
-import { scanItems } from '../../base/table/query.ts';
+import { type Progress, scanItems } from '../../base/table/query.ts';
 import type { EntityType } from '../../core/entity/entity-type.ts';
 import { entityOf, recordIn, stateFields } from '../../core/entity/record.ts';
 import { isPublicName } from '../../core/entity/state.ts';
@@ -35,14 +35,11 @@ import {
 import type { Spool } from './spool.ts';
 
 /** Scans the table into a spool, from where the spool stands. Reports the number of items read. */
-export async function scanInto(spool: Spool, onProgress: (items: number) => void): Promise<void> {
+export async function scanInto(spool: Spool, onProgress?: Progress): Promise<void> {
   const from = spool.position();
-  let read = 0;
   if (from !== null) {
-    for await (const { items, position } of scanItems({ from })) {
+    for await (const { items, position } of scanItems({ from, onProgress })) {
       spool.add(items, position);
-      read += items.length;
-      onProgress(read);
     }
   }
   spool.sort();

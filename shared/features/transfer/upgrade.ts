@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { chunks } from '../../base/chunks.ts';
 import type { Item } from '../../base/table/item.ts';
-import { scanItems } from '../../base/table/query.ts';
+import { type Progress, scanItems } from '../../base/table/query.ts';
 import { storage } from '../../base/table/storage.ts';
 import { maxActions, transact, type Write } from '../../base/table/transact.ts';
 import { untilUnlocked } from '../../core/aggregates/lock.ts';
@@ -28,7 +28,7 @@ export async function upgradeTable(): Promise<void> {
     // A text moves in a transaction of its own.
     for (const writes of upgrades) if (writes.length > 1) await transact(writes);
   }
-  await recountOwners(() => {});
+  await recountOwners();
   await rebuildAll();
 }
 
@@ -36,7 +36,7 @@ export async function upgradeTable(): Promise<void> {
  * Recomputes totals, rank trees, entries of things, and the queues of names. Waits for another
  * rebuild, or for the lock of a killed one.
  */
-export async function rebuildAll(onProgress?: (items: number) => void) {
+export async function rebuildAll(onProgress?: Progress) {
   await untilUnlocked(console.error);
   const rebuilt = await rebuildTotals(onProgress, { inTransactions: storage() !== undefined });
   const names = await rebuildThings(onProgress);

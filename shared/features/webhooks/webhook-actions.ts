@@ -1,17 +1,12 @@
 import { invalidRequest, limitExceeded } from '../../base/errors.ts';
 import { keysOf } from '../../base/secrets.ts';
+import { withNewSecret } from '../../core/oauth/application.ts';
 import { cursorLifetime, findCursor, readLogEnd } from '../changes/public.ts';
 import { begun, noFailures, replayableFrom } from './decisions.ts';
 import { changeIn, messageIdOf, restartMessage } from './message.ts';
 import { challengeOf } from './signature.ts';
 import { signingIds } from './webhook.ts';
-import {
-  changeAsOwner,
-  changeWebhook,
-  newSecretId,
-  readAhead,
-  type WebhookId,
-} from './webhook-repository.ts';
+import { changeAsOwner, changeWebhook, readAhead, type WebhookId } from './webhook-repository.ts';
 
 // What owners and operators do with a webhook. All but a pause throws ApiError 403 if the owner's
 // account is blocked.
@@ -119,11 +114,7 @@ export function rotateWebhookSecret(webhook: WebhookId): Promise<void> {
     if (signingIds(before).length > 1) {
       throw invalidRequest('There are two secrets already: wait until the old one has ended');
     }
-    const until = iso(Date.now() + 86_400_000);
-    return {
-      secret_id: newSecretId(),
-      previous_secret: { secret_id: before.secret_id, until },
-    };
+    return withNewSecret(before.secret_id);
   });
 }
 

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { ApiError, accessDenied, invalidRequest, notFound } from '../../base/errors.ts';
 import type { Item } from '../../base/table/item.ts';
@@ -6,6 +6,7 @@ import { parseItems } from '../../base/table/parse.ts';
 import { collect, getItem, queryItems } from '../../base/table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../../base/table/transact.ts';
 import { applicationKey, userKey, webhookKey, webhookSlots } from '../../core/keys.ts';
+import { newSecretId } from '../../core/oauth/application.ts';
 import { getOwnApplication } from '../../core/oauth/application-repository.ts';
 import { parseUser } from '../../core/user/user.ts';
 import { canModerate } from '../../core/user/user-type.ts';
@@ -192,6 +193,3 @@ async function checkForm(
 }
 
 const now = () => new Date().toISOString();
-
-/** Makes an id that a new secret is derived from. */
-export const newSecretId = () => randomBytes(16).toString('hex');

@@ -21,6 +21,7 @@ import type { Html, Visitor } from '../frame/layout.ts';
 import { withQuery } from '../frame/own-url.ts';
 import { viewerOf } from '../frame/person.ts';
 import { hostOf } from '../frame/words.ts';
+import { entityUrl } from './addresses.ts';
 
 /** An entity with its counts and its name. */
 export interface NamedEntity {
@@ -95,6 +96,12 @@ export function embedCode({ url, title }: NamedEntity, frame: Frame = embedSize)
 /** Address at which a site finds the frame for an entity's page (oEmbed). */
 export function oembedUrl(url: string): string {
   return withQuery(`${authUrl()}/oembed`, { url, format: 'json' });
+}
+
+/** The name of a thing, which leads to its page, and what tells it from others of its name. */
+export function linkToThing({ id: entity_id, type: entity_type, name, about }: KnownEntity): Html {
+  const url = entityUrl({ entity_id, entity_type });
+  return html`<a href="${url}"><bdi>${name}</bdi></a>${about && html` <span class="soft"><bdi>${about}</bdi></span>`}`;
 }
 
 /** The line under the name of an entity: its type, and what tells it from others of its name. */

@@ -16,6 +16,11 @@ export function toAccount(text = 'Go to your account'): NextStep {
   return { href: `${authUrl()}/account`, text };
 }
 
+/** The link to the search for something to review. */
+export function toFind(text = 'Find something to review'): NextStep {
+  return { href: `${authUrl()}/find`, text };
+}
+
 /** Address that signs a person in and returns to a page. `prompt: login` asks even known people. */
 export function signInUrl(return_to: string, prompt?: 'login'): string {
   return withQuery(`${authUrl()}/account/sign-in`, { prompt, return_to });

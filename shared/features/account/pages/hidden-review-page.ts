@@ -13,6 +13,7 @@ import { viewerOf } from '../../../pages/frame/person.ts';
 import { inFull } from '../../../pages/review/written-parts.ts';
 import { saying, stateOf } from '../../moderation/public.ts';
 import { appealOn } from './appeal.ts';
+import { ownButtons } from './own-reviews.ts';
 
 /** The page for the author after the error of the public page, which it throws for anyone else. */
 export async function hiddenReviewPage(
@@ -37,11 +38,7 @@ export async function hiddenReviewPage(
       <section>
         ${entityLine(review, metadata)}
         ${inFull(review, html`<a href="${address}/edit">Read the whole text where you edit it</a>`)}
-        <div class="buttons">
-          <a class="button" href="${address}/edit">Edit your review</a>
-          <a class="button danger" href="${address}/delete">Delete your review …</a>
-          <a class="button quiet" href="${authUrl()}/account/reviews">All your reviews</a>
-        </div>
+        ${ownButtons(review)}
       </section>`,
   };
 }

@@ -7,7 +7,7 @@ import { isDraft, isHeld, isPublic, type Review } from '../../../core/review/rev
 import { aboutLine } from '../../../pages/entity/named-entity.ts';
 import { pictureTile } from '../../../pages/entity/picture.ts';
 import type { Html } from '../../../pages/frame/layout.ts';
-import { nothingYet } from '../../../pages/frame/next-steps.ts';
+import { nothingYet, toFind } from '../../../pages/frame/next-steps.ts';
 import { dayOf } from '../../../pages/frame/words.ts';
 import { inShort } from '../../../pages/review/written-parts.ts';
 import { decisionOf, saying, stateOf } from '../../moderation/public.ts';
@@ -25,13 +25,22 @@ export interface OwnReview {
  */
 export function ownReviews(written: readonly OwnReview[], csrf?: string): Html {
   if (written.length === 0) {
-    return nothingYet(
-      'You have not reviewed anything yet.',
-      { href: `${authUrl()}/find`, text: 'Find something to review' },
-      { href: `${authUrl()}/reviews`, text: 'Read what others have reviewed' },
-    );
+    return nothingYet('You have not reviewed anything yet.', toFind(), {
+      href: `${authUrl()}/reviews`,
+      text: 'Read what others have reviewed',
+    });
   }
   return html`<ul class="plain">${written.map((each) => html`<li class="thing">${ownReview(each, csrf)}</li>`)}</ul>`;
+}
+
+/** What its author may do with a review, as buttons. */
+export function ownButtons({ id }: Review): Html {
+  const url = `${authUrl()}/review/${id}`;
+  return html`<div class="buttons">
+      <a class="button" href="${url}/edit">Edit your review</a>
+      <a class="button danger" href="${url}/delete">Delete your review …</a>
+      <a class="button quiet" href="${authUrl()}/account/reviews">All your reviews</a>
+    </div>`;
 }
 
 function ownReview({ review, metadata }: OwnReview, csrf: string | undefined) {

@@ -1,14 +1,13 @@
 // The page of the log of decisions, with a form to undo each change of a name or thing.
 import { html } from 'hono/html';
-import { authUrl } from '../../../base/auth-url.ts';
 import type { Decision } from '../../../core/report/decision.ts';
 import { listDecisions } from '../../../core/report/decision-log.ts';
 import type { User } from '../../../core/user/user.ts';
 import { findUsers } from '../../../core/user/user-repository.ts';
+import { entityUrl } from '../../../pages/entity/addresses.ts';
 import { blank, type FormState, faultOf } from '../../../pages/form/fields.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../../../pages/frame/layout.ts';
 import { nextPage, readDated, rowsUnder } from '../../../pages/frame/lists.ts';
-import { withQuery } from '../../../pages/frame/own-url.ts';
 import { minuteOf } from '../../../pages/frame/words.ts';
 import {
   decisionOf,
@@ -89,7 +88,7 @@ function aboutOf(
   users: ReadonlyMap<string, User>,
 ) {
   if (entity_id !== undefined) {
-    const href = withQuery(`${authUrl()}/entity/${entity_id}`, { entity_type });
+    const href = entityUrl({ entity_id, entity_type });
     return html`<a href="${href}"><bdi>${after?.name ?? 'a name'}</bdi></a>${user_id !== null && html` by ${linkTo(user_id, users)}`}`;
   }
   const review = users.has(user_id ?? '')

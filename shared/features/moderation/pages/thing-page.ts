@@ -1,7 +1,6 @@
 // The page of a thing for moderators: its name, what people want to correct, and its state.
 
 import { html } from 'hono/html';
-import { authUrl } from '../../../base/auth-url.ts';
 import { notFound } from '../../../base/errors.ts';
 import { getItem } from '../../../base/table/query.ts';
 import { nameOfEntity, nameOfEntityType } from '../../../core/entity/entity-type.ts';
@@ -18,11 +17,10 @@ import { entityKey } from '../../../core/keys.ts';
 import { countsIn } from '../../../core/review/owner-counts.ts';
 import type { User } from '../../../core/user/user.ts';
 import { findUsers } from '../../../core/user/user-repository.ts';
-import { entityLine } from '../../../pages/entity/named-entity.ts';
+import { entityLine, linkToThing } from '../../../pages/entity/named-entity.ts';
 import { checkbox, radios } from '../../../pages/form/choices.ts';
 import { blank, type FormState, faultOf, field } from '../../../pages/form/fields.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../../../pages/frame/layout.ts';
-import { withQuery } from '../../../pages/frame/own-url.ts';
 import { counted, minuteOf } from '../../../pages/frame/words.ts';
 import { findProposals, mostHidden } from '../../names/public.ts';
 import { findThings, namingUrl, recordUrl } from '../../things/public.ts';
@@ -134,11 +132,6 @@ function stateOf(record: EntityRecord): string {
   if (record.state === 'removed') return 'Removed: it has no name for others';
   if (record.leads_to !== undefined) return 'Leads to another thing';
   return isSettled(record) ? 'Public' : 'Public, until a database knows it by another name';
-}
-
-function linkToThing({ id, type, name, about }: KnownEntity) {
-  const url = withQuery(`${authUrl()}/entity/${id}`, { entity_type: type });
-  return html`<a href="${url}"><bdi>${name}</bdi></a>${about && html` <span class="soft"><bdi>${about}</bdi></span>`}`;
 }
 
 type FormOf = (decision: string, content: Html) => Html;

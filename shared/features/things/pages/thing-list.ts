@@ -3,10 +3,10 @@ import { html } from 'hono/html';
 import { authUrl } from '../../../base/auth-url.ts';
 import { nameOfEntityType } from '../../../core/entity/entity-type.ts';
 import { knownEntity } from '../../../core/entity/metadata.ts';
+import { entityUrl } from '../../../pages/entity/addresses.ts';
 import { pictureTile } from '../../../pages/entity/picture.ts';
 import type { Html } from '../../../pages/frame/layout.ts';
 import { tabs } from '../../../pages/frame/lists.ts';
-import { withQuery } from '../../../pages/frame/own-url.ts';
 import { stars } from '../../../pages/frame/stars.ts';
 import { counted } from '../../../pages/frame/words.ts';
 import type { FoundThing } from '../found.ts';
@@ -32,9 +32,8 @@ export function thingShelf(things: readonly FoundThing[]): Html {
   )}</ul>`;
 }
 
-function linkTo({ record: { entity_id, entity_type, name } }: FoundThing): Html {
-  const url = withQuery(`${authUrl()}/entity/${entity_id}`, { entity_type });
-  return html`<a href="${url}"><bdi>${name}</bdi></a>`;
+function linkTo({ record }: FoundThing): Html {
+  return html`<a href="${entityUrl(record)}"><bdi>${record.name}</bdi></a>`;
 }
 
 /** The average of a thing in stars, if there is one, and the number of its reviews. */

@@ -239,7 +239,7 @@ describe('a list of things', () => {
         return { put: { ...recordKey(entity), ...entity, ...words, version: 1 } };
       }),
     );
-    await recountOwners(() => {});
+    await recountOwners();
     await rebuildThings();
     await expectSmallItems();
     for (const sort of ['reviews', 'rating', 'latest']) {
