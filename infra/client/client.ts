@@ -23,8 +23,8 @@ export interface Options extends SendOptions {
   grant?: Grant | TokenSource;
 }
 
-/** POST requests that take an Idempotency-Key: a publication and a report. */
-const keyed = /\/review(\/[^/]+\/report)?$/;
+/** POST requests that take an Idempotency-Key: a publication, a report, and an entity to add. */
+const keyed = /\/(review(\/[^/]+\/report)?|entity)$/;
 
 const aReview = '/review/{review_id}';
 

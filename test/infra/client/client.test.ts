@@ -259,6 +259,18 @@ describe('a repetition', () => {
     expect(bodies).toEqual(Array(3).fill(JSON.stringify(review)));
   });
 
+  test.each([
+    ['/review/{review_id}/report', { reason: 'spam' }],
+    ['/entity', { entity_type: 'film', name: 'Metropolis' }],
+  ] as const)('of a POST to %s has one key', async (path, body) => {
+    const { sent, call } = serviceOf(lost, json({ id: 'a' }));
+    const api = new ReviewClient(base, { fetch: call });
+    await waited(api.post(path as '/entity', { path: { review_id: 'a' }, body } as never));
+    const [first, second] = sent.map(({ headers }) => headers.get('idempotency-key'));
+    expect(first).toMatch(/^"[\da-f-]{36}"$/);
+    expect(second).toBe(first);
+  });
+
   test('of a deletion whose answer was lost is a success', async () => {
     const { call } = serviceOf(lost, refused(404, 'not_found'));
     const api = new ReviewClient(base, { fetch: call });
