@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import * as v from 'valibot';
 import { type Scope, scopes } from '../../shared/base/routes.ts';
+import { isoOf } from '../../shared/base/time.ts';
 import { listOf, Name, Uuid } from '../../shared/base/values.ts';
 import { ClientId } from '../../shared/core/oauth/application.ts';
 import { findApplications } from '../../shared/core/oauth/application-repository.ts';
@@ -84,7 +85,7 @@ export function addTokenCommands(admin: AdminCommand): void {
       const token = await createPersonalToken({ user_id, name, scopes, days });
       return {
         access_token: token.access_token,
-        expires: new Date(1000 * token.expires_at).toISOString(),
+        expires: isoOf(token.expires_at),
       };
     });
 
@@ -150,7 +151,7 @@ async function showToken(text: string) {
       user_id,
       client_id,
       scopes: grant ? scopesOf(grant, content).join(' ') : null,
-      expires: kind === 'access' ? new Date(expires_at * 1000).toISOString() : null,
+      expires: kind === 'access' ? isoOf(expires_at) : null,
     };
   }
   throw new Error('this is not a token of this stack, or its key has been retired');

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { nextLink } from '../../shared/core/http/paged.ts';
 import { Caller, CursorParameter } from '../../shared/core/http/request.ts';
 import { Answer } from '../../shared/core/http/response.ts';
 import { readOwnData } from '../../shared/features/account/public.ts';
@@ -20,6 +21,5 @@ export const docs = {
 export const handler = endpoint(request, async ({ caller, query }) => {
   const part = await readOwnData(caller.user_id, query.cursor);
   if (!part.next) return new Answer(part);
-  const next = new URLSearchParams({ cursor: part.next });
-  return new Answer(part, { headers: { Link: `<?${next}>; rel="next"` } });
+  return new Answer(part, { headers: { Link: nextLink({ cursor: part.next }) } });
 });

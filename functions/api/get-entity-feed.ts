@@ -1,8 +1,6 @@
 import * as v from 'valibot';
-import { atomType } from '../../shared/base/links.ts';
 import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
 import { EntityPath } from '../../shared/core/http/request.ts';
-import { Answer, brieflyShared } from '../../shared/core/http/response.ts';
 import { reviewFeed } from '../../shared/features/feed/public.ts';
 
 export { AtomFeed as response } from '../../shared/core/review/presented.ts';
@@ -16,8 +14,7 @@ export const docs = {
   type: 'application/atom+xml',
 } satisfies Docs<typeof request>;
 
-export const handler = endpoint(request, async ({ path: { entity_id } }) => {
+export const handler = endpoint(request, ({ path: { entity_id } }) => {
   const titleOf = (name = 'an entity without reviews') => `Reviews of ${name}`;
-  const feed = await reviewFeed({ entity_id }, titleOf);
-  return new Answer(feed, { type: atomType, headers: { 'Cache-Control': brieflyShared } });
+  return reviewFeed({ entity_id }, titleOf);
 });

@@ -1,7 +1,5 @@
 import * as v from 'valibot';
-import { atomType } from '../../shared/base/links.ts';
 import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
-import { Answer, brieflyShared } from '../../shared/core/http/response.ts';
 import { reviewFeed } from '../../shared/features/feed/public.ts';
 
 export { AtomFeed as response } from '../../shared/core/review/presented.ts';
@@ -14,7 +12,4 @@ export const docs = {
   type: 'application/atom+xml',
 } satisfies Docs<typeof request>;
 
-export const handler = endpoint(request, async () => {
-  const feed = await reviewFeed('site', () => 'Reviews');
-  return new Answer(feed, { type: atomType, headers: { 'Cache-Control': brieflyShared } });
-});
+export const handler = endpoint(request, () => reviewFeed('site', () => 'Reviews'));

@@ -1,8 +1,6 @@
 import * as v from 'valibot';
-import { atomType } from '../../shared/base/links.ts';
 import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
 import { UserPath } from '../../shared/core/http/request.ts';
-import { Answer, brieflyShared } from '../../shared/core/http/response.ts';
 import { getUser } from '../../shared/core/user/user-repository.ts';
 import { reviewFeed } from '../../shared/features/feed/public.ts';
 
@@ -19,6 +17,5 @@ export const docs = {
 
 export const handler = endpoint(request, async ({ path: { user_id } }) => {
   const { display_name } = await getUser(user_id);
-  const feed = await reviewFeed({ user_id }, () => `Reviews by ${display_name}`);
-  return new Answer(feed, { type: atomType, headers: { 'Cache-Control': brieflyShared } });
+  return reviewFeed({ user_id }, () => `Reviews by ${display_name}`);
 });

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { type Docs, endpoint } from '../../shared/core/http/endpoint.ts';
+import { nextLink } from '../../shared/core/http/paged.ts';
 import { IntegerParameter, ReviewPath } from '../../shared/core/http/request.ts';
 import { Answer } from '../../shared/core/http/response.ts';
 import { getPublicReview } from '../../shared/core/review/read-reviews.ts';
@@ -27,5 +28,5 @@ export const handler = endpoint(request, async ({ path, query }) => {
   const body = { revisions: revisions.map(presentRevision) };
   const oldest = revisions.at(-1)?.id ?? 1;
   if (oldest === 1) return body;
-  return new Answer(body, { headers: { Link: `<?before=${oldest}>; rel="next"` } });
+  return new Answer(body, { headers: { Link: nextLink({ before: oldest }) } });
 });

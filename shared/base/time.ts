@@ -19,6 +19,11 @@ export function epochSeconds(later = 0): number {
   return Math.floor(Date.now() / 1000) + later;
 }
 
+/** Returns epoch seconds as an ISO 8601 time. */
+export function isoOf(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}
+
 /** Waits a random time of up to 10 ms × 2^attempt, at most `most` ms ("full jitter"). */
 export async function backOff(attempt: number, most = 640): Promise<void> {
   await sleep(Math.random() * Math.min(most, 10 * 2 ** attempt));

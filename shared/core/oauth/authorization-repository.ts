@@ -10,7 +10,7 @@ import { findItem } from '../../base/table/parse.ts';
 import { collect, getItem, queryIndex } from '../../base/table/query.ts';
 import { retryStale, transact, type Write } from '../../base/table/transact.ts';
 import { absentOr, type Test } from '../../base/table/write.ts';
-import { epochSeconds } from '../../base/time.ts';
+import { epochSeconds, isoOf } from '../../base/time.ts';
 import { applicationKey, authorizationRequestKey, codeKey } from '../keys.ts';
 import { checkWriter, type Writer, writeAs } from '../user/writer.ts';
 import { AuthorizationRequest } from './authorization-request.ts';
@@ -186,7 +186,7 @@ function stillRegistered(
 ): Write {
   const where: Test[] = [];
   if (asked !== undefined) {
-    where.push(absentOr('revoked_at', '<', new Date(asked * 1000).toISOString()));
+    where.push(absentOr('revoked_at', '<', isoOf(asked)));
   }
   return {
     ConditionCheck: { Key: applicationKey(client_id), was: { redirect_uri, name }, where },

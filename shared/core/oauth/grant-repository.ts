@@ -6,6 +6,7 @@ import { findItem, parseItems } from '../../base/table/parse.ts';
 import { collect, queryIndex, queryItems } from '../../base/table/query.ts';
 import { putNew, retryStale, transact, type Write } from '../../base/table/transact.ts';
 import { absentOr } from '../../base/table/write.ts';
+import { isoOf } from '../../base/time.ts';
 import { applicationKey, grantKey, userKey } from '../keys.ts';
 import { checkWriter, mayWrite, writeAs } from '../user/writer.ts';
 import { type Application, isPublicClient } from './application.ts';
@@ -89,7 +90,7 @@ export async function redeemCode(
     }
     if (content.expires_at <= Date.now() / 1000) throw invalidGrant('code has expired');
     const grant = newGrant(authorizationCode);
-    const approved = new Date((content.expires_at - codeLifetime) * 1000).toISOString();
+    const approved = isoOf(content.expires_at - codeLifetime);
     const writes = [redeemed(code), ...grantWrites(grant, notValid(), notValid(), approved)];
     if (ownerId !== grant.user_id) {
       // An application of a blocked account gets no access, also by a code from before the block.

@@ -10,6 +10,7 @@ import { shareUsed } from '../../base/table/budget.ts';
 import { type Item, keyString } from '../../base/table/item.ts';
 import { parseItem, parseItems } from '../../base/table/parse.ts';
 import { eachOf, queryItems } from '../../base/table/query.ts';
+import { isoOf } from '../../base/time.ts';
 import { Matching } from '../../base/values.ts';
 import { findMetadata, type KnownEntity } from '../../core/entity/metadata.ts';
 import { EntityRecord } from '../../core/entity/record.ts';
@@ -149,7 +150,7 @@ async function readAccount(userId: string) {
       ({ secret_id: _, previous_secret: __, user_id: ___, ...application }) => application,
     ),
     personal_tokens: tokens.map(({ name, scopes, created, expires_at }) => {
-      return { name, scopes, created, expires: new Date(expires_at * 1000).toISOString() };
+      return { name, scopes, created, expires: isoOf(expires_at) };
     }),
     votes_by_day: days.map(({ day, count, cast, ...others }) => {
       return { day, first_votes: count, votes: cast, ...others };

@@ -7,6 +7,7 @@ import { collect, queryIndex } from '../../base/table/query.ts';
 import { withoutControls } from '../../base/without-controls.ts';
 import { titleOfEntity } from '../../core/entity/entity-type.ts';
 import { findMetadata } from '../../core/entity/metadata.ts';
+import { Answer, brieflyShared } from '../../core/http/response.ts';
 import { readable } from '../../core/review/page-size.ts';
 import { type AuthoredReview, findListedWhole } from '../../core/review/read-reviews.ts';
 import type { WholeReview } from '../../core/review/review.ts';
@@ -26,7 +27,7 @@ const mostCharacters = 5_000;
 export async function reviewFeed(
   owner: FeedOwner,
   titleOf: (name: string | undefined) => string,
-): Promise<string> {
+): Promise<Answer> {
   const listed = await collect(newestOf(owner), newest);
   const reviews = await findListedWhole(listed.slice(0, readable(listed, true)));
   const metadata = await findMetadata(reviews.map(({ review }) => review));
@@ -44,7 +45,8 @@ export async function reviewFeed(
 <link rel="self" type="${atomType}" href="${self}"/>
 <rights>Each review is published under the licence that it names</rights>`;
   const start = `<?xml version="1.0" encoding="utf-8"?>\n${withoutControls(`${head}`)}`;
-  return `${start}\n${entriesOf(reviews, names)}\n</feed>`;
+  const feed = `${start}\n${entriesOf(reviews, names)}\n</feed>`;
+  return new Answer(feed, { type: atomType, headers: { 'Cache-Control': brieflyShared } });
 }
 
 /** Reads the index entries of the newest reviews. */

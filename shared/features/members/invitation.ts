@@ -5,7 +5,7 @@ import { accessDenied, invalidRequest, notFound } from '../../base/errors.ts';
 import { findItem } from '../../base/table/parse.ts';
 import { collect, queryItems } from '../../base/table/query.ts';
 import { putNew, transact, tryUpdate, type Write } from '../../base/table/transact.ts';
-import { epochSeconds } from '../../base/time.ts';
+import { epochSeconds, isoOf } from '../../base/time.ts';
 import { Name } from '../../base/values.ts';
 import { invitationKey } from './kinds.ts';
 
@@ -66,7 +66,7 @@ export async function createInvitation({
     id: idOf(token),
     note,
     created: new Date().toISOString(),
-    ends_at: new Date(ends * 1000).toISOString(),
+    ends_at: isoOf(ends),
     people,
     joined: 0,
   };

@@ -167,4 +167,5 @@ export function typeOfPerson(
   return isDeleted ? 'user.deleted' : 'access.revoked';
 }
 
-const iso = (time: number) => new Date(time).toISOString();
+/** Returns epoch ms as an ISO 8601 time. */
+export const iso = (time: number) => new Date(time).toISOString();

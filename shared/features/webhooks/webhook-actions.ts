@@ -2,7 +2,7 @@ import { invalidRequest, limitExceeded } from '../../base/errors.ts';
 import { keysOf } from '../../base/secrets.ts';
 import { withNewSecret } from '../../core/oauth/application.ts';
 import { cursorLifetime, findCursor, readLogEnd } from '../changes/public.ts';
-import { begun, noFailures, replayableFrom } from './decisions.ts';
+import { begun, iso, noFailures, replayableFrom } from './decisions.ts';
 import { changeIn, messageIdOf, restartMessage } from './message.ts';
 import { challengeOf } from './signature.ts';
 import { signingIds } from './webhook.ts';
@@ -117,5 +117,3 @@ export function rotateWebhookSecret(webhook: WebhookId): Promise<void> {
     return withNewSecret(before.secret_id);
   });
 }
-
-const iso = (time: number) => new Date(time).toISOString();

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import * as v from 'valibot';
 import { authUrl } from '../../../base/auth-url.ts';
 import { invalidRequest } from '../../../base/errors.ts';
-import { epochSeconds } from '../../../base/time.ts';
+import { epochSeconds, isoOf } from '../../../base/time.ts';
 import { isMailing } from '../../../core/user/notice.ts';
 import type { Contact } from '../../../core/user/user.ts';
 import { csrfField, type Html, type Page, type Visitor } from '../../../pages/frame/layout.ts';
@@ -35,7 +35,7 @@ export function movePage(session: Session, { csrf }: Visitor, contact: Contact):
     return {
       title,
       content: html`<section>
-        <p>Your address was changed in the last seven days. You can change it again after ${dayOf(new Date(moved.until * 1000).toISOString())}.</p>
+        <p>Your address was changed in the last seven days. You can change it again after ${dayOf(isoOf(moved.until))}.</p>
         ${nextSteps(toAccount())}
       </section>`,
     };

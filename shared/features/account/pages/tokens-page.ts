@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { html } from 'hono/html';
 import { authUrl } from '../../../base/auth-url.ts';
 import { type Scope, scopes, version } from '../../../base/routes.ts';
+import { isoOf } from '../../../base/time.ts';
 import {
   lifetimes,
   listPersonalTokens,
@@ -117,5 +118,3 @@ function scopeBox(scope: Scope, isTicked: boolean) {
   );
   return checkbox({ name: scope, words: html`<code>${scope}</code> ${abilities}`, isTicked });
 }
-
-const isoOf = (epochSeconds: number) => new Date(1000 * epochSeconds).toISOString();

@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import { authUrl } from '../../../base/auth-url.ts';
 import { notFound } from '../../../base/errors.ts';
+import { isoOf } from '../../../base/time.ts';
 import { nameOfEntityType } from '../../../core/entity/entity-type.ts';
 import { isNewcomer } from '../../../core/review/newcomer.ts';
 import { findLastWritten } from '../../../core/review/own-reviews.ts';
@@ -157,7 +158,7 @@ async function choices(
 function undoForm({ slot, counts, expires_at }: BroughtFile, { csrf }: Visitor): Html | '' {
   const count = (counts.published ?? 0) + (counts.held ?? 0) + (counts.draft ?? 0);
   if (count === 0) return '';
-  const until = minuteOf(new Date(expires_at * 1000).toISOString());
+  const until = minuteOf(isoOf(expires_at));
   return html`<p><a class="button quiet" href="${authUrl()}/account/reviews">Your reviews</a></p>
     <h2>Undo</h2>
     <p>This deletes the reviews of this file as one. Those stay that you have edited since, and those with votes. It is possible for ${keptDays} days, until ${until}.</p>
