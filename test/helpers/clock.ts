@@ -20,6 +20,15 @@ export function stopClock(now: number): void {
   });
 }
 
+/** Goes on while a test has stopped all clocks. */
+const realNow = performance.now.bind(performance);
+
+/** Waits for the next millisecond, because what is of one millisecond has no order. */
+export function passMillisecond(): void {
+  const next = realNow() + 1;
+  while (realNow() <= next);
+}
+
 /**
  * Returns whether a promise settles within so many milliseconds, of those that this thread is awake
  * and looks for it. A busy machine takes none of them away.

@@ -31,6 +31,7 @@ import { nothingWritten } from '../../shared/core/review/written.ts';
 import { setModerator } from '../../shared/core/user/name-repository.ts';
 import { userItem } from '../../shared/core/user/user-repository.ts';
 import { findOrCreateUser } from '../../shared/features/account/identity-repository.ts';
+import { passMillisecond } from './clock.ts';
 import { invoke, type TestResponse } from './invoke.ts';
 import { setAttributes, storeItems } from './items.ts';
 
@@ -59,9 +60,6 @@ async function succeed(answer: Promise<TestResponse>): Promise<TestResponse> {
   return answer;
 }
 
-/** Goes on while a test has stopped all clocks. */
-const clock = performance.now.bind(performance);
-
 /**
  * Someone who can call the API. Deeds return the answer, which may be a refusal. `publishes`,
  * `votes` and `leaves` throw when they are refused; `triesToPublish`, `triesToVote` and
@@ -84,9 +82,7 @@ export class Person {
   /** Publishes a review, or saves a draft with `is_draft`. Returns its id. */
   async publishes(content?: Record<string, unknown>): Promise<string> {
     const { body } = await succeed(this.triesToPublish(reviewBody(content)));
-    // Lists have reviews of one millisecond in the order of their ids, which is chance.
-    const next = clock() + 1;
-    while (clock() <= next);
+    passMillisecond();
     return body.id;
   }
 

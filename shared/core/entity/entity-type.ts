@@ -13,13 +13,10 @@ export type EntityType = DatabaseType | OwnType;
 const ownTypes = ownTypesIn(process.env.OWN_TYPES ?? '');
 
 /** Types by the group that they are in. Without own types there is no group of them. */
-export const entityGroups: ReadonlyMap<EntityGroup, readonly EntityType[]> = new Map<
-  EntityGroup,
-  readonly EntityType[]
->(
+export const entityGroups: ReadonlyMap<EntityGroup, readonly EntityType[]> = new Map(
   Object.entries({ ...databases, own: [...ownTypes.keys()] })
     .filter(([, types]) => types.length > 0)
-    .map(([group, types]) => [group as EntityGroup, types]),
+    .map(([group, types]) => [group as EntityGroup, types] as const),
 );
 
 /** All types of this service. */

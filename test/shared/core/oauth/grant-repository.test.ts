@@ -5,6 +5,7 @@ import {
   listGrants,
 } from '../../../../shared/core/oauth/grant-repository.ts';
 import { createPersonalToken } from '../../../../shared/core/oauth/personal-token-repository.ts';
+import { passMillisecond } from '../../../helpers/clock.ts';
 import { setAttributes } from '../../../helpers/items.ts';
 import { makeClient } from '../../../helpers/oauth-client.ts';
 import { makeUser, makeUsers } from '../../../helpers/world.ts';
@@ -43,6 +44,7 @@ test('the grant after the tenth to an application ends the oldest', async () => 
   const ids = [];
   for (let i = 0; i < 11; i++) {
     ids.push((await insertGrant({ user_id: user.id, client_id, scopes: ['user'] })).grant_id);
+    passMillisecond();
   }
   const left = (await listGrants(user.id, client_id)).map(({ grant_id }) => grant_id);
   expect(left.toSorted()).toEqual(ids.slice(1).toSorted());
