@@ -46,12 +46,7 @@ const limited = {
     may: 'vote on',
     hint: '; changing a vote is always possible',
   },
-  reports: {
-    spent: 'reports',
-    one: { reports: 1 },
-    may: 'report',
-    hint: '',
-  },
+  reports: { spent: 'reports', one: { reports: 1 }, may: 'report', hint: '' },
 } as const;
 
 /** Limit of each writing unless the operator sets another. */
@@ -273,18 +268,10 @@ function counted(
 /** Reads all daily counters of a user, by UTC day (yyyy-mm-dd). They go back 31 days. */
 export async function readDailyCounts(userId: string, options?: { consistent: boolean }) {
   const items = await collect(queryItems(dailyVotesKey(userId, ''), options));
+  const names = Object.keys(noActions);
   return items.map((item) => {
-    const amountOf = (name: keyof typeof noActions) => Number(item[name] ?? 0);
-    return {
-      day: item.sk.slice(dailyVotesKey('', '').sk.length),
-      count: amountOf('count'),
-      cast: amountOf('cast'),
-      reports: amountOf('reports'),
-      publications: amountOf('publications'),
-      edits: amountOf('edits'),
-      names: amountOf('names'),
-      renames: amountOf('renames'),
-    };
+    const amounts = Object.fromEntries(names.map((name) => [name, Number(item[name] ?? 0)]));
+    return { day: item.sk.slice(dailyVotesKey('', '').sk.length), ...noActions, ...amounts };
   });
 }
 
