@@ -1,3 +1,5 @@
+import { isLike } from './roles.ts';
+
 /** Returns the line that API Gateway writes. A variable that is not set is printed as a hyphen. */
 export function accessLine(format: string, context: Readonly<Record<string, string>>): string {
   return format.replace(/\$context\.([\w.]+)/g, (_, name) => context[name] ?? '-');
@@ -12,41 +14,24 @@ export function functionLine(
   return JSON.stringify({ timestamp: '2026-11-21T00:00:00.000Z', level, requestId, message });
 }
 
+const comparison = /(\$[\w.]+) (=|!=|<|>=) ("[^"]*"|%[^%]+%|\d+)/g;
+
 /**
  * Returns whether a filter pattern of CloudWatch Logs matches a line. Supports the JSON syntax that
  * we use, and throws on any other.
  */
 export function takes(pattern: string, line: string): boolean {
-  let event: unknown;
-  try {
-    event = JSON.parse(line);
-  } catch {
-    return false;
+  if (!line.startsWith('{')) return false;
+  const event = JSON.parse(line);
+  const condition = pattern.replaceAll(
+    comparison,
+    (_, selector: string, operator: string, operand: string) =>
+      `${compare(fieldOf(event, selector), operator, operand)}`,
+  );
+  if (!/^\{( |\(|\)|&&|\|\||true|false)+\}$/.test(condition)) {
+    throw new Error(`${pattern} is not known here: ${condition}`);
   }
-  const tokens = pattern.match(/"[^"]*"|%[^%]+%|\$[\w.]+|\d+|&&|\|\||[!<>]=|[{}()=<>]|\S/g) ?? [];
-  const next = (expected?: string): string => {
-    const token = tokens.shift() ?? '';
-    if (expected && token !== expected) throw new Error(`${pattern}: ${token} is no ${expected}`);
-    return token;
-  };
-  const joined = (operator: string, operand: () => boolean): boolean[] => {
-    const results = [operand()];
-    for (; tokens[0] === operator; results.push(operand())) next();
-    return results;
-  };
-  const any = (): boolean => joined('||', all).some(Boolean);
-  const all = (): boolean => joined('&&', one).every(Boolean);
-  const within = (open: string, close: string): boolean => {
-    next(open);
-    const result = any();
-    next(close);
-    return result;
-  };
-  const one = (): boolean =>
-    tokens[0] === '(' ? within('(', ')') : compare(fieldOf(event, next()), next(), next());
-  const result = within('{', '}');
-  if (tokens.length > 0) throw new Error(`${pattern}: more follows`);
-  return result;
+  return new Function(`return ${condition.slice(1, -1)}`)();
 }
 
 /** Returns the value at a selector such as `$.a.b`, or undefined. */
@@ -54,12 +39,6 @@ export function fieldOf(event: unknown, selector: string): unknown {
   const [root, ...names] = selector.split('.');
   if (root !== '$') throw new Error(`${selector} is no selector`);
   return names.reduce<unknown>((value, name) => (value as Record<string, unknown>)?.[name], event);
-}
-
-/** A star stands for any text before or after the others. */
-function isLike(field: string, text: string): boolean {
-  if (text.startsWith('*')) return field.endsWith(text.slice(1));
-  return text.endsWith('*') ? field.startsWith(text.slice(0, -1)) : field === text;
 }
 
 /** A field that is missing or of another type is neither equal nor unequal. */
@@ -73,18 +52,14 @@ function compare(field: unknown, operator: string, operand: string): boolean {
   }
   if (operand.startsWith('"')) {
     if (typeof field !== 'string') return false;
-    const text = operand.slice(1, -1);
-    const isEqual = isLike(field, text);
+    const isEqual = isLike(field, operand.slice(1, -1));
     if (operator === '=') return isEqual;
     if (operator === '!=') return !isEqual;
     throw new Error(`${operator} does not compare texts`);
   }
-  if (!/^\d+$/.test(operand)) throw new Error(`${operand} is no value`);
   if (typeof field !== 'number') return false;
   const value = Number(operand);
   if (operator === '=') return field === value;
   if (operator === '!=') return field !== value;
-  if (operator === '<') return field < value;
-  if (operator === '>=') return field >= value;
-  throw new Error(`${operator} is not known here`);
+  return operator === '<' ? field < value : field >= value;
 }

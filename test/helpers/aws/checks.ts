@@ -101,140 +101,14 @@ export function isOf(functionName: string, logicalId: string): boolean {
   return new RegExp(`^(Background)?${name}(Function|Role|Stream)`).test(logicalId);
 }
 
-/**
- * Lists rights with a wildcard in action or resource, but for three: `wrongCalls` checks whom API
- * Gateway may call, a condition limits mails to one sender, and all indexes are of one table.
- */
-export function wildcardRights(template: Template): string[] {
-  return statements(template).flatMap(({ id, Action, Resource, Condition }) => {
-    const isCall = Action === 'lambda:InvokeFunction' && id.startsWith('ApiCaller');
-    const isMail = `${Action}`.startsWith('ses:') && Condition?.StringEquals?.['ses:FromAddress'];
-    const isQuery = `${Action}` === 'dynamodb:Query';
-    const text = JSON.stringify([Action, Resource]);
-    const isWild = (isQuery ? text.replaceAll('"/index/*"', '') : text).includes('*');
-    const isMeant = isCall || isMail;
-    return isWild && !isMeant ? [`${id}: ${[Action].flat()}`] : [];
-  });
-}
-
-/** Lists rights to the table and to secrets beyond the kind of access that is declared. */
-export function excessRights(template: Template): string[] {
-  const reading = ['GetItem', 'BatchGetItem', 'ConditionCheckItem', 'Query'];
-  const writing = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
-  const allowedTo = {
-    none: [],
-    public: reading,
-    read: reading,
-    write: [...reading, ...writing],
-    health: ['Query', ...writing],
-    webhooks: [...reading, ...writing],
-    notices: [...reading, ...writing],
-  };
-  return declarations.flatMap(({ operation, table, within, asks, secrets = [] }) => {
-    const allowed: readonly string[] = [...allowedTo[table], ...(asks ? writing : [])];
-    const own = statements(template).filter(({ id }) => isOf(functionNameOf(operation), id));
-    const onTable = own.filter(({ Resource }) =>
-      /Table(?!.*StreamArn)/.test(JSON.stringify(Resource)),
-    );
-    const actions = onTable
-      .flatMap(({ Action }) => Action as string | string[])
-      .filter((action) => !allowed.includes(action.replace('dynamodb:', '')));
-    // Whoever reads everything, or writes it, may do so in all partitions.
-    const isWhole = table === 'read' || (table === 'write' && within === undefined);
-    const open = onTable.filter(({ Condition }) => Condition === undefined);
-    const readable = own
-      .filter(({ Action }) => [Action].flat().includes('secretsmanager:GetSecretValue'))
-      .flatMap(({ Resource }) => [Resource].flat())
-      .map(secretOf)
-      .filter((secret) => !(secrets as readonly string[]).includes(secret));
-    const beyond = isWhole || open.length === 0 ? [] : ['all partitions'];
-    return [...actions, ...readable, ...beyond].map((right) => `${operation}: ${right}`);
-  });
-}
-
-/** Lists rights that functions need for their settings and event sources, but do not have. */
-export function missingRights(template: Template): string[] {
-  return functions(template).flatMap(([operation, { Properties }]) => {
-    const [role] = Properties.Role['Fn::GetAtt'];
-    const own = statements(template).filter(({ id, Effect }) => id === role && Effect === 'Allow');
-    const needed = [
-      ...rightsToLog(Properties),
-      ...rightsToSecrets(Properties),
-      ...rightsInBackground(template, Properties),
-    ];
-    const missing = needed.filter(
-      ([action, isMeant]) =>
-        !own.some(
-          ({ Action, Resource }) =>
-            [Action].flat().includes(action) &&
-            [Resource].flat().some((resource) => isMeant(JSON.stringify(resource))),
-        ),
-    );
-    return [...new Set(missing.map(([action]) => `${operation}: ${action}`))];
-  });
-}
-
-/** An action, with a test of the resource (as JSON) that it needs. */
-type Right = [action: string, isMeant: (resource: string) => boolean];
-
-function rightsToLog({ LoggingConfig }: Resource['Properties']): Right[] {
-  return ['CreateLogStream', 'PutLogEvents'].map((action) => [
-    `logs:${action}`,
-    (resource) => references(JSON.parse(resource)).includes(LoggingConfig.LogGroup.Ref),
-  ]);
-}
-
-/** Tests if a resource is this expression. */
-function is(expression: unknown): Right[1] {
-  return (resource) => resource === JSON.stringify(expression);
-}
-
-function rightsToSecrets({ Environment }: Resource['Properties']): Right[] {
-  const arns = Object.entries(Environment?.Variables ?? {}).filter(([name]) => /_ARN$/.test(name));
-  return arns.map(([, arn]) => ['secretsmanager:GetSecretValue', is(arn)]);
-}
-
-/** Rights that Lambda needs to read the stream and to send failed batches to the queue. */
-function rightsInBackground(template: Template, lambda: Resource['Properties']): Right[] {
-  const reading = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
-  return ['EventSourceMapping', 'EventInvokeConfig']
-    .flatMap((type) => propertiesOf(template, `AWS::Lambda::${type}`))
-    .filter(({ FunctionName }) => template.Resources[FunctionName.Ref]?.Properties === lambda)
-    .flatMap(({ EventSourceArn, DestinationConfig }): Right[] => [
-      ...(EventSourceArn ? reading : []).map(
-        (action): Right => [`dynamodb:${action}`, is(EventSourceArn)],
-      ),
-      ...(DestinationConfig?.OnFailure ? [toQueue(DestinationConfig.OnFailure)] : []),
-    ]);
-}
-
-function toQueue({ Destination }: { Destination: unknown }): Right {
-  return ['sqs:SendMessage', is(Destination)];
-}
-
-/** Lists queues and topics that accept messages without TLS. */
-export function withoutTls(template: Template): string[] {
-  return ['AWS::SQS::Queue', 'AWS::SNS::Topic'].flatMap((type) =>
-    withoutStatement(
-      template,
-      type,
-      ({ Effect, Condition }) =>
-        Effect === 'Deny' && Condition?.Bool?.['aws:SecureTransport'] === 'false',
-    ),
+/** Returns the statements of the policies on queues or topics, by the ids of these. */
+export function policiesOn(template: Template, type: 'AWS::SQS::Queue' | 'AWS::SNS::Topic') {
+  const all = propertiesOf(template, `${type}Policy`).flatMap(
+    ({ PolicyDocument }) => PolicyDocument.Statement as Statement[],
   );
-}
-
-/** Lists resources of a type whose policies have no statement of this kind on them. */
-function withoutStatement(
-  template: Template,
-  type: string,
-  isMeant: (statement: Resource['Properties']) => boolean,
-): string[] {
-  const statements = propertiesOf(template, `${type}Policy`).flatMap(
-    ({ PolicyDocument }) => PolicyDocument.Statement,
+  return resources(template, type).map(([id]) =>
+    all.filter((statement) => references(statement.Resource).includes(id)),
   );
-  const named = statements.filter(isMeant).flatMap(({ Resource }) => references(Resource));
-  return resources(template, type).flatMap(([id]) => (named.includes(id) ? [] : [id]));
 }
 
 /** The metrics of an alarm, its periods, and whom it tells. */
@@ -289,12 +163,15 @@ export function toldBy({ AlarmActions = [], OKActions = [] }: Resource['Properti
 }
 
 function dimensionOf(template: Template, { Dimensions = [] }: Resource['Properties']): string {
-  const values = Dimensions.flatMap(({ Name, Value }: { Name: string; Value: { Ref: string } }) => {
-    if (Name === 'ApiName' || Name === 'TableName' || Name === 'QueueName') return [];
-    if (Name !== 'FunctionName') return [Value];
-    const found = functions(template).find(([, of]) => of === template.Resources[Value.Ref]);
-    return [found?.[0]];
-  });
+  const values = Dimensions.flatMap(
+    ({ Name, Value }: { Name: string; Value: string | { Ref: string } }) => {
+      if (Name === 'ApiName' || Name === 'TableName' || Name === 'QueueName') return [];
+      if (typeof Value === 'string') return [Value];
+      if (Name !== 'FunctionName') return [Name];
+      const found = functions(template).find(([, of]) => of === template.Resources[Value.Ref]);
+      return [found?.[0]];
+    },
+  );
   return values.length > 0 ? ` of ${values}` : '';
 }
 
@@ -315,19 +192,6 @@ export function countedBy(
     );
 }
 
-/** Lists topics that refuse messages of our alarms, or accept alarms of any account. */
-export function deafTopics(template: Template): string[] {
-  return withoutStatement(
-    template,
-    'AWS::SNS::Topic',
-    ({ Effect, Action, Principal, Condition }) =>
-      Effect === 'Allow' &&
-      [Action].flat().includes('sns:Publish') &&
-      Principal.Service === 'cloudwatch.amazonaws.com' &&
-      Condition?.StringEquals?.['aws:SourceAccount']?.Ref === 'AWS::AccountId',
-  );
-}
-
 /** Lists environment variables that the code reads, and that a function does not have. */
 export function missingVariables(template: Template, code: string): string[] {
   const read = [...code.matchAll(/process\.env\.([A-Z]\w+)/g)].map(([, name]) => `${name}`);
@@ -341,40 +205,15 @@ export function missingVariables(template: Template, code: string): string[] {
   });
 }
 
-/** Lists tables, user pools and keys that would be deleted with their stack. */
-export function unretained(template: Template): string[] {
-  return Object.entries(template.Resources).flatMap(([id, resource]) => {
-    if (!/DynamoDB::Table|UserPool$|Secret$/.test(resource.Type)) return [];
-    const isKept =
-      /^Retain(ExceptOnCreate)?$/.test(resource.DeletionPolicy) &&
-      resource.UpdateReplacePolicy === 'Retain';
-    return isKept ? [] : [id];
-  });
-}
-
-/**
- * Lists resources that depend on themselves. CloudFormation refuses such a template, and CDK does
- * not check it.
- */
-export function circles(template: Template): string[] {
-  const done = new Set<string>();
-  const found: string[] = [];
-  const visit = (id: string, path: readonly string[]): void => {
-    if (path.includes(id)) found.push([...path.slice(path.indexOf(id)), id].join(' → '));
-    if (done.has(id) || path.includes(id)) return;
-    const { Properties, DependsOn = [] } = template.Resources[id] as Resource;
-    for (const next of [...references(Properties), ...[DependsOn].flat()])
-      if (template.Resources[next]) visit(next, [...path, id]);
-    done.add(id);
-  };
-  for (const id of Object.keys(template.Resources)) visit(id, []);
-  return found;
-}
-
-/** Returns the statements of each function's role, by operation. */
+/** Returns the statements of each function's role, by the name of the function. */
 export function rolesOf(template: Template): Map<string, Statement[]> {
   const all = statements(template);
-  return new Map(functionNames.map((name) => [name, all.filter(({ id }) => isOf(name, id))]));
+  return new Map(
+    functions(template).map(([name, { Properties }]) => {
+      const [role] = Properties.Role['Fn::GetAtt'];
+      return [name, all.filter(({ id }) => id === role)];
+    }),
+  );
 }
 
 /** A statement of a policy. */
@@ -384,6 +223,7 @@ export interface Statement {
   Effect: string;
   Action: unknown;
   Resource: unknown;
+  Principal?: unknown;
   Condition?: Record<string, Record<string, unknown>>;
 }
 
@@ -400,13 +240,14 @@ export function statements(template: Template): Statement[] {
   );
 }
 
-/** Returns the name of the secret that an expression refers to. */
-export function secretOf(expression: unknown): string {
-  const text = JSON.stringify(expression);
-  if (/SigningKeys/.test(text)) return 'SIGNING_KEYS';
-  if (/SessionKeys/.test(text)) return 'SESSION_KEYS';
-  if (/WebhookKeys/.test(text)) return 'WEBHOOK_KEYS';
-  return /SignInSecret|arn:aws:secretsmanager/.test(text) ? 'OIDC_CLIENT_SECRET' : text;
+/** Returns what a statement is on: `table`, `table/index/*`, `stream`, a secret, or its text. */
+export function resourceIn(expression: unknown): string {
+  const text = textOf(expression);
+  const [, secret] = /(Signing|Session|Webhook)Keys/.exec(text) ?? [];
+  if (secret) return `${secret.toUpperCase()}_KEYS`;
+  if (/SignInSecret|arn:aws:secretsmanager/.test(text)) return 'OIDC_CLIENT_SECRET';
+  if (/StreamArn/.test(text)) return 'stream';
+  return text.replace(/^\$\{.*FnGetAttTable.*\}/, 'table');
 }
 
 /** Returns an expression as text, with `${…}` for values unknown before the deployment. */

@@ -1,55 +1,137 @@
-import { type Route, routes } from '../../../shared/base/routes.ts';
-import { resourceOf } from '../../../shared/core/http/match-route.ts';
-import { functionNameOf, isOf, resources, statements, type Template, textOf } from './checks.ts';
-import { isLike } from './roles.ts';
+import * as v from 'valibot';
+import { resources, type Template, textOf } from './checks.ts';
 
-/** The parts of an API definition that the checks read. Expressions of the template are texts. */
-export interface Definition {
-  openapi: string;
-  info: { title: string; version: string };
-  servers: Record<string, unknown>[];
-  paths: Record<string, Record<string, Operation>>;
-  components: { securitySchemes: Record<string, Scheme> };
-  'x-amazon-apigateway-gateway-responses': Record<string, GatewayResponse>;
-  'x-amazon-apigateway-minimum-compression-size': number;
-}
+/** A literal in quotes, or a value of the authorizer. */
+const Mapped = v.pipe(v.string(), v.regex(/^('[^']*'|context\.authorizer\.\w+)$/));
+const Text = v.string();
+const Role = v.pipe(Text, v.regex(/^\${\w+\.Arn}$/));
+const Uri = v.pipe(
+  Text,
+  v.regex(
+    /^arn:\${AWS::Partition}:apigateway:\${AWS::Region}:lambda:path\/2015-03-31\/functions\/arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:[\w-]{1,64}\/invocations$/,
+  ),
+);
 
-export interface Operation {
-  parameters?: { name: string; in: string; required: boolean; schema: unknown }[];
-  security?: Record<string, unknown[]>[];
-  responses: Record<string, { description: string; headers?: Record<string, unknown> }>;
-  'x-amazon-apigateway-integration': Integration;
-}
+// The objects of API Gateway's documentation of its extensions, with the properties used here and
+// no other. Expressions of the template are texts.
+const Integration = v.variant('type', [
+  v.strictObject({
+    type: v.literal('aws_proxy'),
+    httpMethod: v.literal('POST'),
+    uri: Uri,
+    credentials: Role,
+  }),
+  v.strictObject({
+    type: v.literal('mock'),
+    // With text/plain, API Gateway would pass the body on to the mock, and answer 500.
+    passthroughBehavior: v.literal('never'),
+    requestTemplates: v.strictObject({ 'application/json': v.literal('{"statusCode": 200}') }),
+    responses: v.strictObject({
+      default: v.strictObject({
+        statusCode: v.literal('204'),
+        responseParameters: v.record(
+          v.pipe(Text, v.regex(/^method\.response\.header\.[\w-]+$/)),
+          Mapped,
+        ),
+      }),
+    }),
+  }),
+]);
+const Operation = v.strictObject({
+  parameters: v.optional(
+    v.array(
+      v.strictObject({
+        name: v.pipe(Text, v.regex(/^\w+$/)),
+        in: v.literal('path'),
+        required: v.literal(true),
+        schema: v.strictObject({ type: v.literal('string') }),
+      }),
+    ),
+  ),
+  security: v.optional(
+    v.array(
+      v.union([
+        v.strictObject({ accessToken: v.tuple([]) }),
+        v.strictObject({ apiKey: v.tuple([]) }),
+      ]),
+    ),
+  ),
+  responses: v.record(
+    v.picklist(['200', '204']),
+    v.strictObject({
+      description: Text,
+      headers: v.optional(v.record(Text, v.strictObject({ schema: v.unknown() }))),
+    }),
+  ),
+  'x-amazon-apigateway-integration': Integration,
+});
+const anyMethod = 'x-amazon-apigateway-any-method';
+const Methods = v.record(
+  v.picklist(['get', 'head', 'post', 'put', 'delete', 'options', anyMethod]),
+  Operation,
+);
+// Types of gateway responses that can be customised, by the documentation.
+const responseTypes =
+  'ACCESS_DENIED API_CONFIGURATION_ERROR AUTHORIZER_CONFIGURATION_ERROR AUTHORIZER_FAILURE BAD_REQUEST_BODY BAD_REQUEST_PARAMETERS DEFAULT_4XX DEFAULT_5XX EXPIRED_TOKEN INTEGRATION_FAILURE INTEGRATION_TIMEOUT INVALID_API_KEY INVALID_SIGNATURE MISSING_AUTHENTICATION_TOKEN QUOTA_EXCEEDED REQUEST_TOO_LARGE RESOURCE_NOT_FOUND THROTTLED UNAUTHORIZED UNSUPPORTED_MEDIA_TYPE WAF_FILTERED'.split(
+    ' ',
+  );
+const Document = v.strictObject({
+  openapi: v.literal('3.0.1'),
+  info: v.strictObject({ title: Text, version: Text }),
+  servers: v.tuple([
+    v.strictObject({
+      url: v.literal('/'),
+      'x-amazon-apigateway-endpoint-configuration': v.strictObject({
+        disableExecuteApiEndpoint: v.boolean(),
+      }),
+    }),
+  ]),
+  paths: v.record(
+    // Path segments have letters, digits and some signs. A parameter is a segment of its own.
+    v.pipe(Text, v.regex(/^(\/|(\/([\w.,:-]+|{\w+}))+|\/{proxy\+})$/)),
+    Methods,
+  ),
+  components: v.strictObject({
+    securitySchemes: v.strictObject({
+      accessToken: v.strictObject({
+        type: v.literal('apiKey'),
+        name: v.literal('Authorization'),
+        in: v.literal('header'),
+        'x-amazon-apigateway-authtype': v.literal('custom'),
+        'x-amazon-apigateway-authorizer': v.strictObject({
+          type: v.literal('token'),
+          authorizerUri: Uri,
+          authorizerCredentials: Role,
+          identityValidationExpression: Text,
+          authorizerResultTtlInSeconds: v.literal(0),
+        }),
+      }),
+      apiKey: v.optional(
+        v.strictObject({
+          type: v.literal('apiKey'),
+          name: v.literal('x-api-key'),
+          in: v.literal('header'),
+        }),
+      ),
+    }),
+  }),
+  'x-amazon-apigateway-gateway-responses': v.record(
+    v.picklist(responseTypes),
+    v.strictObject({
+      statusCode: v.optional(v.pipe(Text, v.regex(/^[45]\d\d$/))),
+      responseParameters: v.record(
+        v.pipe(Text, v.regex(/^gatewayresponse\.header\.[\w-]+$/)),
+        Mapped,
+      ),
+      responseTemplates: v.strictObject({ 'application/json': Text }),
+    }),
+  ),
+  'x-amazon-apigateway-minimum-compression-size': v.pipe(v.number(), v.maxValue(10_485_760)),
+});
 
-interface Integration {
-  type: string;
-  httpMethod?: string;
-  uri?: string;
-  credentials?: string;
-  requestTemplates?: Record<string, string>;
-  passthroughBehavior?: string;
-  responses?: Record<string, { statusCode: string; responseParameters: Record<string, string> }>;
-}
-
-interface Scheme {
-  type: string;
-  name: string;
-  in: string;
-  'x-amazon-apigateway-authtype'?: string;
-  'x-amazon-apigateway-authorizer'?: {
-    type: string;
-    authorizerUri: string;
-    authorizerCredentials: string;
-    identityValidationExpression: string;
-    authorizerResultTtlInSeconds: number;
-  };
-}
-
-interface GatewayResponse {
-  statusCode?: string;
-  responseParameters: Record<string, string>;
-  responseTemplates: Record<string, string>;
-}
+/** A definition of an API, as API Gateway imports it. */
+export type Definition = v.InferOutput<typeof Document>;
+export type Operation = v.InferOutput<typeof Operation>;
 
 /** Returns the API of the service: the one with a definition. */
 export function apiOf(template: Template) {
@@ -61,9 +143,11 @@ export function apiOf(template: Template) {
   return { id, Properties };
 }
 
-/** Returns the definition of the API, as API Gateway imports it. */
+/** Returns the definition of the API. Throws if it has what API Gateway does not document. */
 export function definitionIn(template: Template): Definition {
-  return plain(apiOf(template).Properties.Body) as Definition;
+  const { issues = [], output } = v.safeParse(Document, plain(apiOf(template).Properties.Body));
+  if (issues.length === 0) return output as Definition;
+  throw new Error(issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`).join('\n'));
 }
 
 function plain(value: unknown): unknown {
@@ -74,163 +158,20 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
 }
 
-/** A method of the API. */
-export interface Method {
-  /** Method and path, such as `GET /1/review`. */
-  name: string;
-  /** Name of the Lambda, or undefined if API Gateway answers by itself. */
-  calls: string | undefined;
-  /** Security schemes that API Gateway demands, all of them. */
-  guards: string[];
-  operation: Operation;
-}
-
-/** Returns all methods of a definition. */
-export function methodsIn({ paths }: Definition): Method[] {
+/** Returns all methods of a definition with their names, such as `GET /1/review`. */
+export function methodsIn({ paths }: Definition) {
   return Object.entries(paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([key, operation]) => {
-      const method = key === 'x-amazon-apigateway-any-method' ? 'ANY' : key.toUpperCase();
-      return {
-        name: `${method} ${path}`,
-        calls: calledBy(operation['x-amazon-apigateway-integration'].uri),
-        guards: (operation.security ?? []).flatMap((each) => Object.keys(each)),
-        operation,
-      };
-    }),
+    Object.entries(item).map(([key, operation]) => ({
+      name: `${key === anyMethod ? 'ANY' : key.toUpperCase()} ${path}`,
+      operation,
+      integration: operation['x-amazon-apigateway-integration'],
+      /** Security schemes that API Gateway demands, all of them. */
+      guards: (operation.security ?? []).flatMap((each) => Object.keys(each)),
+    })),
   );
 }
 
-/** A variable of CloudFormation in a text. */
-const variable = (name: string) => `\${AWS::${name}}`;
-const here = `${variable('Region')}:${variable('AccountId')}`;
-const lambdas = `arn:${variable('Partition')}:lambda:${here}:function:`;
-const invocations = `arn:${variable('Partition')}:apigateway:${variable('Region')}:lambda:path/2015-03-31/functions/`;
-
-/** Returns the name of the Lambda that a URI calls. Any other URI is returned as it is. */
-function calledBy(uri: string | undefined) {
-  if (!uri?.startsWith(invocations + lambdas) || !uri.endsWith('/invocations')) return uri;
-  return uri.slice((invocations + lambdas).length, -'/invocations'.length);
-}
-
-/** Lists missing routes, those with a wrong authorizer or function, and other methods. */
-export function wrongMethods(template: Template): string[] {
-  const definition = definitionIn(template);
-  const scheme = definition.components.securitySchemes.accessToken;
-  const settings = scheme?.['x-amazon-apigateway-authorizer'];
-  const isFresh = settings?.type === 'token' && settings.authorizerResultTtlInSeconds === 0;
-  const isRead = scheme?.in === 'header' && scheme.name === 'Authorization';
-  const problems = isFresh && isRead ? [] : ['the authorizer caches, or reads no header'];
-  if (functionOf(template, calledBy(settings?.authorizerUri)) !== 'authorizer') {
-    problems.push('the authorizer is another function');
-  }
-  const expected = new Map<string, Pick<Route, 'operation' | 'access'>>();
-  for (const route of routes) {
-    const hasHead = route.method === 'GET' && route.access === 'public';
-    for (const method of hasHead ? ['GET', 'HEAD'] : [route.method]) {
-      expected.set(`${method} ${resourceOf(route)}`, route);
-    }
-  }
-  for (const path of ['/', '/{proxy+}']) {
-    expected.set(`ANY ${path}`, { operation: 'no-route', access: 'public' });
-  }
-  for (const { name, calls, guards } of methodsIn(definition)) {
-    if (name.startsWith('OPTIONS ')) continue;
-    const route = expected.get(name);
-    expected.delete(name);
-    if (!route) {
-      problems.push(`${name} is no route`);
-      continue;
-    }
-    const isGuarded = guards.includes('accessToken');
-    if (isGuarded === (route.access === 'public')) {
-      problems.push(`${name} is ${isGuarded ? 'guarded' : 'open'}, but for ${route.access}`);
-    }
-    const own = functionNameOf(route.operation);
-    if (functionOf(template, calls) !== own) {
-      problems.push(`${name} does not lead to ${own}`);
-    }
-  }
-  return [...problems, ...[...expected.keys()].map((name) => `${name} is missing`)];
-}
-
-/** Returns the name, without that of the service, of the Lambda with a name. */
-function functionOf(template: Template, name: string | undefined): string | undefined {
-  const [id] =
-    resources(template, 'AWS::Lambda::Function').find(
-      ([, { Properties }]) => name !== undefined && Properties.FunctionName === name,
-    ) ?? [];
-  const all = ['authorizer', 'no-route', ...routes.map((route) => functionNameOf(route.operation))];
-  return all.find((own) => id !== undefined && isOf(own, id));
-}
-
-/** Lists paths without a preflight, and gateway responses that another origin cannot read. */
-export function withoutCors(template: Template): string[] {
-  const definition = definitionIn(template);
-  const isPreflight = (operation: Operation | undefined) => {
-    const { type, responses = {} } = operation?.['x-amazon-apigateway-integration'] ?? {};
-    const header = (name: string) =>
-      responses.default?.responseParameters[
-        `method.response.header.Access-Control-Allow-${name}`
-      ] ?? '';
-    return (
-      type === 'mock' &&
-      operation?.security === undefined &&
-      header('Origin') === "'*'" &&
-      /\bAuthorization, Content-Type\b/.test(header('Headers'))
-    );
-  };
-  const parents = Object.keys(definition.paths).flatMap((path) => {
-    const names = path.split('/').slice(1);
-    return names.map((_, i) => `/${names.slice(0, i + 1).join('/')}`);
-  });
-  const origin = 'gatewayresponse.header.Access-Control-Allow-Origin';
-  const answers = Object.entries(definition['x-amazon-apigateway-gateway-responses']);
-  return [
-    ...[...new Set(parents)].filter((path) => !isPreflight(definition.paths[path]?.options)),
-    ...answers.flatMap(([type, { responseParameters }]) =>
-      responseParameters[origin] === "'*'" ? [] : [type],
-    ),
-  ];
-}
-
-/**
- * Lists functions that API Gateway calls without the right to, and rights to call others than those
- * of this service. API Gateway calls all of them as one role, which nobody else may take on.
- */
-export function wrongCalls(template: Template): string[] {
-  const definition = definitionIn(template);
-  const { accessToken } = definition.components.securitySchemes;
-  const authorizer = accessToken?.['x-amazon-apigateway-authorizer'];
-  const methods = methodsIn(definition).filter(({ calls }) => calls !== undefined);
-  const roles = new Set([
-    authorizer?.authorizerCredentials,
-    ...methods.map(({ operation }) => operation['x-amazon-apigateway-integration'].credentials),
-  ]);
-  const called = new Set([
-    calledBy(authorizer?.authorizerUri),
-    ...methods.map(({ calls }) => calls),
-  ]);
-  const [role = ''] = [...roles].map((arn) => /^\${(\w+)\.Arn}$/.exec(`${arn}`)?.[1]);
-  const principals = template.Resources[role]?.Properties.AssumeRolePolicyDocument.Statement.map(
-    ({ Principal }: { Principal: unknown }) => JSON.stringify(Principal),
-  );
-  const allowed = statements(template)
-    .filter(({ id }) => id === role)
-    .flatMap(({ Action, Resource }) =>
-      [Resource].flat().map((each) => {
-        const arn = textOf(each);
-        const isCall = Action === 'lambda:InvokeFunction' && arn.startsWith(lambdas);
-        return isCall ? arn.slice(lambdas.length) : `${Action} of ${arn}`;
-      }),
-    );
-  return [
-    ...(roles.size === 1 ? [] : ['there are several roles, or none']),
-    ...(`${principals}` === '{"Service":"apigateway.amazonaws.com"}' ? [] : [`for ${principals}`]),
-    ...Array.from(called)
-      .filter((name) => !allowed.some((pattern) => isLike(`${name}`, pattern)))
-      .map((name) => `${name}: refused`),
-    ...allowed
-      .filter((pattern) => pattern !== `${definition.info.title}-*`)
-      .map((pattern) => `${pattern}: of others`),
-  ];
+/** Returns the name of the Lambda that a URI calls. */
+export function calledBy(uri: string): string {
+  return /:function:([\w-]+)\/invocations$/.exec(uri)?.[1] ?? '';
 }

@@ -149,33 +149,13 @@ export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl
     await call('GET', `/reviews/?review_ids=${review},${randomUUID()}`);
     await call('GET', `/entities/?entity_ids=${entity_id},${randomUUID()}`);
     for (const query of [
-      'limit=0',
       'include_metadata=true',
-      'sort=popularity',
-      'sort=popularity&sort_order=asc&offset=3',
       'limit=2&offset=401',
-      'limit=2&offset=401&sort=popularity',
-      'limit=2&offset=401&entity_type=musicdb',
       'limit=2&offset=401&entity_type=release_group&language=en&sort=popularity',
-      'limit=2&offset=401&review_type=review',
-      'entity_type=release_group&language=en',
-      'language=en&review_type=rating',
-      `entity_id=${entity_id}`,
       `limit=2&offset=401&entity_id=${entity_id}`,
-      `limit=2&offset=401&entity_id=${entity_id}&sort=popularity&review_type=review`,
-      `user_id=${user_id}`,
       `limit=2&offset=401&user_id=${user_id}&entity_type=release_group`,
-      `user_id=${user_id}&sort=popularity&language=en`,
-      `user_id=${user_id}&entity_id=${entity_id}`,
-      `limit=2&offset=401&entity_id=${entity_id}&rating=3,4`,
     ]) {
       await call('GET', `/review/?${query}`);
-    }
-    for (const list of ['/review/?limit=2', '/user/?limit=2']) {
-      for (const offset of [0, 25]) {
-        const { next } = await call('GET', `${list}&offset=${offset}`);
-        if (next !== undefined) await call('GET', `${list}&cursor=${next}`);
-      }
     }
   }
 
@@ -228,7 +208,6 @@ export async function callsOf({ url, authUrl }: Pick<RoleWorld, 'url' | 'authUrl
     readApplication,
     authorizeUrl,
     askForCode,
-    requestToken,
     redeem,
     refresh,
     askForToken,

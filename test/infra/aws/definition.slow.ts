@@ -1,10 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as v from 'valibot';
-import type { Route } from '../../../shared/base/routes.ts';
-import { propertiesOf, resources, type Template } from '../../helpers/aws/checks.ts';
-import { type Definition, definitionIn, methodsIn } from '../../helpers/aws/definition.ts';
+import { type Route, routes } from '../../../shared/base/routes.ts';
+import { resourceOf } from '../../../shared/core/http/match-route.ts';
+import {
+  functionNameOf,
+  functions,
+  propertiesOf,
+  resources,
+  type Template,
+} from '../../helpers/aws/checks.ts';
+import {
+  calledBy,
+  type Definition,
+  definitionIn,
+  methodsIn,
+} from '../../helpers/aws/definition.ts';
 import { deployed } from '../../helpers/aws/deployed.ts';
 import { ownDomain } from '../../helpers/aws/synthesized.ts';
 import { newFolder } from '../../helpers/folder.ts';
@@ -48,161 +59,74 @@ function faultsOf(definition: Definition): string[] {
   }
 }
 
-/** A literal in quotes, or a value of the authorizer. */
-const Mapped = v.pipe(v.string(), v.regex(/^('[^']*'|context\.authorizer\.\w+)$/));
-const Text = v.string();
-const Role = v.pipe(Text, v.regex(/^\${\w+\.Arn}$/));
-const Uri = v.pipe(
-  Text,
-  v.regex(
-    /^arn:\${AWS::Partition}:apigateway:\${AWS::Region}:lambda:path\/2015-03-31\/functions\/arn:\${AWS::Partition}:lambda:\${AWS::Region}:\${AWS::AccountId}:function:[\w-]{1,64}\/invocations$/,
-  ),
-);
-
-// The objects of API Gateway's documentation of its extensions, with the properties used here.
-const Integration = v.variant('type', [
-  v.strictObject({
-    type: v.literal('aws_proxy'),
-    httpMethod: v.literal('POST'),
-    uri: Uri,
-    credentials: Role,
-  }),
-  v.strictObject({
-    type: v.literal('mock'),
-    passthroughBehavior: v.picklist(['when_no_match', 'when_no_templates', 'never']),
-    requestTemplates: v.strictObject({ 'application/json': v.literal('{"statusCode": 200}') }),
-    responses: v.strictObject({
-      default: v.strictObject({
-        statusCode: v.literal('204'),
-        responseParameters: v.record(
-          v.pipe(Text, v.regex(/^method\.response\.header\.[\w-]+$/)),
-          Mapped,
-        ),
-      }),
-    }),
-  }),
-]);
-const Operation = v.strictObject({
-  parameters: v.optional(
-    v.array(
-      v.strictObject({
-        name: v.pipe(Text, v.regex(/^\w+$/)),
-        in: v.literal('path'),
-        required: v.literal(true),
-        schema: v.strictObject({ type: v.literal('string') }),
-      }),
-    ),
-  ),
-  security: v.optional(
-    v.array(
-      v.union([
-        v.strictObject({ accessToken: v.tuple([]) }),
-        v.strictObject({ apiKey: v.tuple([]) }),
-      ]),
-    ),
-  ),
-  responses: v.record(v.picklist(['200', '204']), v.unknown()),
-  'x-amazon-apigateway-integration': Integration,
-});
-const methods = ['get', 'head', 'post', 'put', 'delete', 'options'] as const;
-const Methods = v.strictObject({
-  ...Object.fromEntries(methods.map((method) => [method, v.optional(Operation)])),
-  'x-amazon-apigateway-any-method': v.optional(Operation),
-});
-// Types of gateway responses that can be customised, by the documentation.
-const responseTypes =
-  'ACCESS_DENIED API_CONFIGURATION_ERROR AUTHORIZER_CONFIGURATION_ERROR AUTHORIZER_FAILURE BAD_REQUEST_BODY BAD_REQUEST_PARAMETERS DEFAULT_4XX DEFAULT_5XX EXPIRED_TOKEN INTEGRATION_FAILURE INTEGRATION_TIMEOUT INVALID_API_KEY INVALID_SIGNATURE MISSING_AUTHENTICATION_TOKEN QUOTA_EXCEEDED REQUEST_TOO_LARGE RESOURCE_NOT_FOUND THROTTLED UNAUTHORIZED UNSUPPORTED_MEDIA_TYPE WAF_FILTERED'.split(
-    ' ',
-  );
-const Document = v.strictObject({
-  openapi: v.literal('3.0.1'),
-  info: v.strictObject({ title: Text, version: Text }),
-  servers: v.tuple([
-    v.strictObject({
-      url: v.literal('/'),
-      'x-amazon-apigateway-endpoint-configuration': v.strictObject({
-        disableExecuteApiEndpoint: v.boolean(),
-      }),
-    }),
-  ]),
-  paths: v.record(
-    // Path segments have letters, digits and some signs. A parameter is a segment of its own.
-    v.pipe(Text, v.regex(/^(\/|(\/([\w.,:-]+|{\w+}))+|\/{proxy\+})$/)),
-    Methods,
-  ),
-  components: v.strictObject({
-    securitySchemes: v.strictObject({
-      accessToken: v.strictObject({
-        type: v.literal('apiKey'),
-        name: v.literal('Authorization'),
-        in: v.literal('header'),
-        'x-amazon-apigateway-authtype': v.literal('custom'),
-        'x-amazon-apigateway-authorizer': v.strictObject({
-          type: v.literal('token'),
-          authorizerUri: Uri,
-          authorizerCredentials: Role,
-          identityValidationExpression: Text,
-          authorizerResultTtlInSeconds: v.literal(0),
-        }),
-      }),
-      apiKey: v.optional(
-        v.strictObject({
-          type: v.literal('apiKey'),
-          name: v.literal('x-api-key'),
-          in: v.literal('header'),
-        }),
-      ),
-    }),
-  }),
-  'x-amazon-apigateway-gateway-responses': v.record(
-    v.picklist(responseTypes),
-    v.strictObject({
-      statusCode: v.optional(v.pipe(Text, v.regex(/^[45]\d\d$/))),
-      responseParameters: v.record(
-        v.pipe(Text, v.regex(/^gatewayresponse\.header\.[\w-]+$/)),
-        Mapped,
-      ),
-      responseTemplates: v.strictObject({ 'application/json': Text }),
-    }),
-  ),
-  'x-amazon-apigateway-minimum-compression-size': v.pipe(v.number(), v.maxValue(10_485_760)),
-});
-
 describe.each(Object.entries(everyWay))('the definition %s', (_, { service }) => {
   const definition = definitionIn(service);
 
   test('is valid OpenAPI 3.0', () => {
     expect(faultsOf(definition)).toEqual([]);
   });
-  test('has what API Gateway documents of its extensions, and nothing else', () => {
-    const { issues = [] } = v.safeParse(Document, definition);
-    expect(issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`)).toEqual([]);
+  test('has a method for each route, which calls its function and demands its token', () => {
+    const names = new Map(
+      functions(service).map(([name, { Properties }]) => [Properties.FunctionName, name]),
+    );
+    const found = methodsIn(definition).flatMap(({ name, integration, guards }) =>
+      integration.type === 'mock'
+        ? []
+        : [[name, [names.get(calledBy(integration.uri)), ...guards]] as const],
+    );
+    const keys = Object.keys(definition.components.securitySchemes).slice(1);
+    const wanted = routes.flatMap((route) => {
+      const isPublic = route.access === 'public';
+      const methods = route.method === 'GET' && isPublic ? ['GET', 'HEAD'] : [route.method];
+      const guards = [...(isPublic ? [] : ['accessToken']), ...keys];
+      return methods.map((method) => [
+        `${method} ${resourceOf(route)}`,
+        [functionNameOf(route.operation), ...guards],
+      ]);
+    });
+    const others = ['ANY /', 'ANY /{proxy+}'].map((name) => [name, ['no-route', ...keys]]);
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries([...wanted, ...others]));
+    const { accessToken } = definition.components.securitySchemes;
+    const authorizer = accessToken['x-amazon-apigateway-authorizer'];
+    expect(names.get(calledBy(authorizer.authorizerUri))).toBe('authorizer');
   });
-  test('answers a preflight with the headers that the API promises', () => {
-    const preflights = methodsIn(definition).filter(({ name }) => name.startsWith('OPTIONS '));
-    expect(preflights.length).toBe(Object.keys(definition.paths).length);
-    for (const { operation, guards } of preflights) {
-      const { responses, passthroughBehavior } = operation['x-amazon-apigateway-integration'];
-      expect(guards).toEqual([]);
-      // With text/plain, API Gateway would pass the body on to the mock, and answer 500.
-      expect(passthroughBehavior).toBe('never');
-      expect(responses).toEqual({
-        default: {
-          statusCode: '204',
-          responseParameters: {
-            'method.response.header.Access-Control-Allow-Origin': "'*'",
-            'method.response.header.Access-Control-Allow-Headers':
-              "'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Requested-With, traceparent, tracestate'",
-            'method.response.header.Access-Control-Allow-Methods':
-              "'GET, POST, PUT, DELETE, OPTIONS'",
-            'method.response.header.Access-Control-Max-Age': "'86400'",
+  test('calls functions by one role', () => {
+    const { accessToken } = definition.components.securitySchemes;
+    const roles = methodsIn(definition).flatMap(({ integration }) =>
+      integration.type === 'mock' ? [] : integration.credentials,
+    );
+    const all = [...roles, accessToken['x-amazon-apigateway-authorizer'].authorizerCredentials];
+    expect([...new Set(all)]).toEqual([expect.stringMatching(/^\$\{ApiCaller\w+\.Arn\}$/)]);
+  });
+  test('answers a preflight of each path with the headers that the API promises', () => {
+    const paths = Object.keys(definition.paths);
+    const above = paths.map((path) => path.replace(/\/[^/]*$/, '') || '/');
+    expect(paths).toEqual(expect.arrayContaining(above));
+    const preflights = paths.map((path) => definition.paths[path]?.options);
+    for (const preflight of preflights) {
+      expect(preflight?.security).toBeUndefined();
+      expect(preflight?.['x-amazon-apigateway-integration']).toMatchObject({
+        type: 'mock',
+        responses: {
+          default: {
+            responseParameters: {
+              'method.response.header.Access-Control-Allow-Origin': "'*'",
+              'method.response.header.Access-Control-Allow-Headers':
+                "'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Requested-With, traceparent, tracestate'",
+              'method.response.header.Access-Control-Allow-Methods':
+                "'GET, POST, PUT, DELETE, OPTIONS'",
+              'method.response.header.Access-Control-Max-Age': "'86400'",
+            },
           },
         },
       });
       // A header that the method does not declare is not sent.
-      const mapped = Object.keys(responses?.default?.responseParameters ?? {});
-      const declared = Object.keys(operation.responses['204']?.headers ?? {});
-      expect(mapped).toEqual(declared.map((name) => `method.response.header.${name}`));
+      expect(Object.keys(preflight?.responses['204']?.headers ?? {})).toEqual([
+        'Access-Control-Allow-Origin',
+        'Access-Control-Allow-Headers',
+        'Access-Control-Allow-Methods',
+        'Access-Control-Max-Age',
+      ]);
     }
   });
 });
@@ -216,15 +140,6 @@ test('a document that is not OpenAPI 3.0 is found', () => {
       expect.stringMatching(/^path-parameters-defined: .*review_id/),
       expect.stringMatching(/^struct: .*description/),
     ]),
-  );
-});
-
-test('the challenge of a 403 is a literal', () => {
-  const { ACCESS_DENIED: denied } = definitionIn(everyWay['with its defaults'].service)[
-    'x-amazon-apigateway-gateway-responses'
-  ];
-  expect(denied?.responseParameters['gatewayresponse.header.WWW-Authenticate']).toBe(
-    `'Bearer realm="review", error="insufficient_scope"'`,
   );
 });
 

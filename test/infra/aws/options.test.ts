@@ -173,8 +173,6 @@ SITE_TEXT=
 
   test.each([
     ['SITE_ACCENT=#ffff00', /: SITE_ACCENT #ffff00 has a contrast of 1\.01 on a light page/],
-    [`SITE_NAME=${'x'.repeat(41)}`, /: SITE_NAME has 41 characters/],
-    ['SITE_LICENSE=MIT', /: SITE_LICENSE MIT is unknown: choose CC BY-SA 3.0,/],
     ['SITE_FOLDER=/nowhere', /folder of the site \/nowhere cannot be read/],
     ['SECURITY_CONTACT=https://example.org/$x', /SECURITY_CONTACT .* is not a contact/],
     ['SOURCE_URL=http://example.org', /: SOURCE_URL must be an address that begins with https/],
@@ -196,10 +194,4 @@ SITE_TEXT=
   test('must be there', () => {
     expect(() => read({ settings: join(folder, 'none') })).toThrow(/none: ENOENT/);
   });
-});
-
-test('limits, reserved executions and mails are off by default', () => {
-  const { signInConcurrency, maxUnits, warmUnits, budget, mailFrom } = read({});
-  const limits = [signInConcurrency, maxUnits, warmUnits, budget, mailFrom];
-  expect(limits).toEqual(Array(5).fill(undefined));
 });

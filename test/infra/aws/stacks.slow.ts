@@ -1,22 +1,12 @@
 import { globSync, readFileSync } from 'node:fs';
-import { routes } from '../../../shared/base/routes.ts';
 import { tableDefinition } from '../../../shared/base/table/definition.ts';
-import { consumers, schedulesOf } from '../../../shared/features/background.ts';
 import {
-  circles,
-  excessRights,
   functions,
-  missingRights,
+  isOf,
   missingVariables,
   only,
   propertiesOf,
-  resources,
-  type Template,
   theOne,
-  unretained,
-  variables,
-  wildcardRights,
-  withoutTls,
 } from '../../helpers/aws/checks.ts';
 import { runApp, synthesized } from '../../helpers/aws/synthesized.ts';
 
@@ -33,102 +23,15 @@ test.each([
   expect(nag).toEqual([]);
 });
 
-test('each function has every environment variable that the code reads', () => {
-  expect(missingVariables(service, code)).toEqual([]);
-});
-
-describe('the checks find', () => {
-  let broken: Template;
-  beforeEach(() => {
-    broken = structuredClone(service);
-  });
-
-  /** Returns the id and the properties of the first resource of a type with such an id. */
-  function find(type: string, name: RegExp) {
-    const [id = '', { Properties } = { Properties: undefined }] =
-      resources(broken, type).find(([id]) => name.test(id)) ?? [];
-    return { id, Properties };
-  }
-  const statementsOf = (name: string) =>
-    find('AWS::IAM::Role', new RegExp(`^${name}Role`)).Properties.Policies[0].PolicyDocument
-      .Statement;
-  test('a missing environment variable', () => {
-    delete variables(broken, 'put-vote').TABLE_NAME;
-    delete variables(broken, 'sign-in').OIDC_ISSUER;
-    expect(missingVariables(broken, code).sort()).toEqual([
-      'pages-none-sign-in: OIDC_ISSUER',
-      'put-vote: TABLE_NAME',
-    ]);
-  });
-  test('a new variable that nothing sets', () => {
-    const missing = missingVariables(service, `${code};process.env.NEW_FLAG`);
-    expect(missing).toContain('get-review: NEW_FLAG');
-  });
-  test.each([
-    ['resource', { Action: 'dynamodb:GetItem', Resource: '*' }],
-    ['index', { Action: 'dynamodb:GetItem', Resource: { 'Fn::Join': ['', ['x', '/index/*']] } }],
-    ['table', { Action: 'dynamodb:Query', Resource: 'arn:aws:dynamodb:::table/*/index/*' }],
-    ['action', { Action: 'dynamodb:*', Resource: 'arn:aws:dynamodb:::table/x' }],
-  ])('a wildcard right: %s', (_, statement) => {
-    statementsOf('putvote').push(statement);
-    expect(wildcardRights(broken)).toEqual([expect.stringMatching(/^putvote/)]);
-  });
-  test('a right beyond the route table', () => {
-    const rightTo = (name: string, action: string) =>
-      statementsOf(name).find(({ Action }: { Action: unknown }) =>
-        [Action].flat().includes(action),
-      );
-    const writes = rightTo('putvote', 'dynamodb:PutItem');
-    const secret = rightTo('createtoken', 'secretsmanager:GetSecretValue');
-    statementsOf('getreview').push({ ...writes, Action: ['dynamodb:DeleteItem'] }, secret);
-    statementsOf('putvote').push({ ...writes, Action: 'dynamodb:Scan' });
-    expect(excessRights(broken).sort()).toEqual([
-      'get-review: SIGNING_KEYS',
-      'get-review: dynamodb:DeleteItem',
-      'put-vote: dynamodb:Scan',
-    ]);
-  });
-  test.each([
-    ['put-vote', 'logs:PutLogEvents'],
-    ['create-token', 'secretsmanager:GetSecretValue'],
-    ['update-aggregates', 'dynamodb:GetRecords'],
-    ['update-aggregates', 'sqs:SendMessage'],
-    ['expire-vote-counters', 'sqs:SendMessage'],
-  ])('a missing right: %s, %s', (operation, action) => {
-    const role = functions(broken).find(([name]) => name === operation)?.[1].Properties.Role;
-    const { Policies } = broken.Resources[role['Fn::GetAtt'][0]]?.Properties ?? {};
-    for (const statement of Policies[0].PolicyDocument.Statement) {
-      statement.Action = [statement.Action].flat().filter((name) => name !== action);
-    }
-    expect(missingRights(broken)).toEqual([`${operation}: ${action}`]);
-  });
-  test('a queue and a topic without TLS', () => {
-    const template = structuredClone(everything.service);
-    const policies = ['AWS::SQS::QueuePolicy', 'AWS::SNS::TopicPolicy'];
-    for (const { PolicyDocument } of policies.flatMap((type) => propertiesOf(template, type))) {
-      PolicyDocument.Statement = PolicyDocument.Statement.filter(
-        ({ Effect }: { Effect: string }) => Effect !== 'Deny',
-      );
-    }
-    expect(withoutTls(template)).toEqual([
-      expect.stringMatching(/^BackgroundDeadLetters/),
-      expect.stringMatching(/^MonitoringPage/),
-      expect.stringMatching(/^MonitoringTicket/),
-    ]);
-  });
-  test('data that is deleted with its stack', () => {
-    expect(unretained(everything.data).length).toBeGreaterThan(0);
-  });
-  test('a circular dependency', () => {
-    const a = { Type: 'A', Properties: { of: { Ref: 'b' } } };
-    const b = { Type: 'B', Properties: { of: { 'Fn::GetAtt': ['a', 'Arn'] } } };
-    expect(circles({ Resources: { a, b } })).toEqual(['a → b → a']);
-  });
+test.each([
+  ['with its defaults', service],
+  ['with every option', everything.service],
+])('each function has every environment variable that the code reads, %s', (_, template) => {
+  expect(missingVariables(template, code)).toEqual([]);
 });
 
 describe('the data', () => {
-  test('outlives its stack in production', () => {
-    expect(unretained(data)).toEqual([]);
+  test('is protected from deletion in production', () => {
     expect(only(data, 'AWS::DynamoDB::Table').DeletionProtectionEnabled).toBe(true);
     expect(only(data, 'AWS::Cognito::UserPool').DeletionProtection).toBe('ACTIVE');
     expect(isProtected('review-service-data')).toBe(true);
@@ -172,51 +75,18 @@ describe('the data', () => {
 });
 
 describe('the functions', () => {
-  test('are one for each operation, but pages with the same rights share one', () => {
-    const own = routes.filter(({ isPage, path }) => !isPage || path === '/oauth/authorize');
-    const all = [...own, ...consumers, ...schedulesOf({ isMailing: false })].map(
-      ({ operation }) => operation,
-    );
-    const shared = [
-      'none-open',
-      'none-sign-in',
-      'public',
-      'public-asks',
-      'public-open',
-      'read',
-      'read-asks',
-      'read-tokens',
-      'read-webhooks',
-      'write',
-      'write-accounts-sign-in',
-      'write-grants-tokens',
-      'write-hooks-webhooks',
-      'write-reports',
-      'write-reviews',
-      'write-votes',
-    ].map((rights) => `pages-${rights}`);
-    const made = functions(service).map(([name]) => name);
-    expect(made.sort()).toEqual([...all, ...shared, 'authorizer', 'no-route'].sort());
-    // With every option, too.
-    expect(functions(everything.service).length).toBeLessThanOrEqual(61);
-  });
-  test('logs JSON, of the code from INFO on', () => {
-    for (const { LoggingConfig } of propertiesOf(service, 'AWS::Lambda::Function')) {
-      expect(LoggingConfig).toMatchObject({
-        LogFormat: 'JSON',
-        ApplicationLogLevel: 'INFO',
-        SystemLogLevel: 'WARN',
-      });
-    }
-  });
-
   test('run on Node 24 and arm64, and log JSON with limited retention', () => {
     for (const each of propertiesOf(service, 'AWS::Lambda::Function')) {
       expect(each).toMatchObject({
         Runtime: 'nodejs24.x',
         Architectures: ['arm64'],
         Handler: 'index.handler',
-        LoggingConfig: { LogFormat: 'JSON', LogGroup: { Ref: expect.any(String) } },
+        LoggingConfig: {
+          LogFormat: 'JSON',
+          ApplicationLogLevel: 'INFO',
+          SystemLogLevel: 'WARN',
+          LogGroup: { Ref: expect.any(String) },
+        },
       });
     }
     for (const { RetentionInDays } of propertiesOf(service, 'AWS::Logs::LogGroup')) {
@@ -307,61 +177,46 @@ describe('the background', () => {
     }
   });
   test('runs its jobs on schedule, and sends failures of the daily job to the queue', () => {
-    const idOf = (pattern: RegExp) =>
-      Object.keys(service.Resources).find((id) => pattern.test(id)) ?? '';
-    const id = idOf(/^BackgroundexpirevotecountersFunction[0-9A-F]{8}$/);
-    const heartbeat = idOf(/^BackgroundsendheartbeatFunction[0-9A-F]{8}$/);
-    const webhooks = idOf(/^BackgroundsendwebhooksFunction[0-9A-F]{8}$/);
-    const names = idOf(/^BackgroundupdatenamesFunction[0-9A-F]{8}$/);
-    const everyMinute = (job: string) =>
-      expect.objectContaining({
-        ScheduleExpression: 'rate(1 minute)',
-        State: 'ENABLED',
-        Targets: [{ Arn: { 'Fn::GetAtt': [job, 'Arn'] }, Id: 'Target0' }],
-      });
-    const rules = propertiesOf(service, 'AWS::Events::Rule').filter(
-      ({ ScheduleExpression }) => ScheduleExpression !== 'rate(5 minutes)',
+    const targets = propertiesOf(service, 'AWS::Events::Rule').flatMap(
+      ({ ScheduleExpression, State, Targets }) =>
+        Targets.map(({ Arn, DeadLetterConfig }: Record<string, Record<string, string[]>>) => ({
+          id: Arn?.['Fn::GetAtt']?.[0],
+          runs: ScheduleExpression,
+          State,
+          DeadLetterConfig,
+        })),
     );
-    expect(rules).toHaveLength(4);
-    expect(rules).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({
-          ScheduleExpression: 'cron(15 0 * * ? *)',
+    const everyMinute = {
+      rule: { runs: 'rate(1 minute)', State: 'ENABLED' },
+      // The next minute repeats what failed.
+      failure: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 },
+    };
+    const jobs = {
+      'expire-vote-counters': {
+        rule: {
+          runs: 'cron(15 0 * * ? *)',
           State: 'ENABLED',
-          Targets: [
-            expect.objectContaining({
-              Arn: { 'Fn::GetAtt': [id, 'Arn'] },
-              DeadLetterConfig: { Arn: queue },
-            }),
-          ],
-        }),
-        everyMinute(heartbeat),
-        everyMinute(webhooks),
-        everyMinute(names),
-      ]),
-    );
-    const invocations = propertiesOf(service, 'AWS::Lambda::EventInvokeConfig');
-    expect(invocations).toHaveLength(4);
-    expect(invocations).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({
-          FunctionName: { Ref: id },
+          DeadLetterConfig: { Arn: queue },
+        },
+        failure: {
           MaximumRetryAttempts: 2,
           DestinationConfig: { OnFailure: { Destination: queue } },
-        }),
-        // The next minute repeats what failed.
-        expect.objectContaining({
-          FunctionName: { Ref: heartbeat },
-          MaximumRetryAttempts: 0,
-          MaximumEventAgeInSeconds: 60,
-        }),
-        expect.objectContaining({
-          FunctionName: { Ref: webhooks },
-          MaximumRetryAttempts: 0,
-          MaximumEventAgeInSeconds: 60,
-        }),
-      ]),
-    );
+        },
+      },
+      'send-heartbeat': everyMinute,
+      'send-webhooks': everyMinute,
+      'update-names': everyMinute,
+    };
+    const failures = propertiesOf(service, 'AWS::Lambda::EventInvokeConfig');
+    expect(failures).toHaveLength(Object.keys(jobs).length);
+    for (const [job, { rule, failure }] of Object.entries(jobs)) {
+      const id = Object.keys(service.Resources).find(
+        (each) => isOf(job, each) && /Function\w{8}$/.test(each),
+      );
+      expect(targets.filter((target) => target.id === id)).toEqual([{ id, ...rule }]);
+      const own = failures.filter(({ FunctionName }) => FunctionName.Ref === id);
+      expect([job, ...own]).toMatchObject([job, failure]);
+    }
   });
 });
 
