@@ -9,7 +9,7 @@ import { invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
-import { ask } from '../helpers/visit.ts';
+import { ask, pageFor } from '../helpers/visit.ts';
 import { makeModerator, makeUsers, visitor } from '../helpers/world.ts';
 
 // Two albums of one name, which only their lines tell apart.
@@ -92,13 +92,13 @@ describe('two albums of one name', () => {
     const feed = `${(await invoke(userFeed, { path: { user_id: ann.id } })).body}`;
     for (const [i, { id, title }] of both.entries()) {
       const escaped = title.replace('&', '&amp;');
-      const page = await ask('show-entity', cem, { path: { entity_id: id } });
-      expect(titled(page.html)).toBe(`${escaped} · Reviews`);
-      expect(page.html).toContain('<h1><bdi>Greatest Hits</bdi></h1>');
+      const page = await pageFor('show-entity', cem, { path: { entity_id: id } });
+      expect(titled(page)).toBe(`${escaped} · Reviews`);
+      expect(page).toContain('<h1><bdi>Greatest Hits</bdi></h1>');
       const review = await ask('show-review', cem, { path: { review_id: byAnn[i] ?? '' } });
       expect(titled(review.html)).toBe(`${escaped}, reviewed by Ann · Reviews`);
-      const frame = await ask('show-entity-embed', cem, { path: { entity_id: id } });
-      expect(frame.html).toContain(both[i]?.line);
+      const frame = await pageFor('show-entity-embed', cem, { path: { entity_id: id } });
+      expect(frame).toContain(both[i]?.line);
       const ofOne = `${(await invoke(entityFeed, { path: { entity_id: id } })).body}`;
       expect(titled(ofOne)).toBe(`Reviews of ${escaped}`);
       expect(feed).toContain(`${escaped}</title>`);
@@ -133,7 +133,7 @@ describe('two albums of one name', () => {
   test('stand apart for search engines', async () => {
     const found = await Promise.all(
       both.map(async ({ id }) => {
-        const { html } = await ask('show-entity', cem, { path: { entity_id: id } });
+        const html = await pageFor('show-entity', cem, { path: { entity_id: id } });
         const data = dataIn(html) ?? {};
         expect(await faultsIn(data)).toEqual([]);
         return data.itemReviewed;
