@@ -63,8 +63,7 @@ describe('two albums of one name', () => {
     ['the desk', () => ['show-cases', mia]],
     ['the desk, by author', () => ['show-author', mia, { path: { user_id: ann.id } }]],
   ])('stand apart in %s', async (_, request) => {
-    const { html, status } = await ask(...request());
-    expect(status).toBe(200);
+    const html = await pageFor(...request());
     expect(lines(html).every((count) => count > 0)).toBe(true);
   });
 
@@ -78,8 +77,7 @@ describe('two albums of one name', () => {
     ['its case', (i) => ['show-case', mia, { path: { review_id: byAnn[i] ?? '' } }]],
   ])('have their line on %s', async (_, request) => {
     for (const i of [0, 1]) {
-      const { html, status } = await ask(...request(i));
-      expect(status).toBe(200);
+      const html = await pageFor(...request(i));
       // A review ends with another of its author.
       const [own = ''] = html.split('More by');
       expect(lines(own)[i]).toBe(1);
