@@ -56,12 +56,10 @@ export const unseen = (name: string) =>
     'Nobody reports it': 'ben POST /review/{it}/report',
     'Nobody else updates it': 'ben POST /review/{it}',
     'Nobody else deletes it': 'ben DELETE /review/{it}',
-  }).map(([claim, request]) =>
-    decided(claim, request.replace('{it}', `{${name}}`), {
-      ...(/ (PUT|POST) /.test(request) && { json: { vote: true, rating: 1 } }),
-      404: 'not_found',
-    }),
-  );
+  }).map(([claim, request]) => {
+    const json = / (PUT|POST) /.test(request) ? { vote: true, rating: 1 } : undefined;
+    return decided(claim, request.replace('{it}', `{${name}}`), { json, 404: 'not_found' });
+  });
 
 /** The answer to Ann, who asks for her profile. */
 export const isAnn = { 200: { user: { id: '{ann_id}' } } };

@@ -13,7 +13,7 @@ import { expectExact } from '../helpers/recount.ts';
 import { chosenIn, filledForm, newEntity, ownForm, publishForm } from '../helpers/review-form.ts';
 import { routeOf } from '../helpers/routes.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { ask, requestPage, signInAs } from '../helpers/visit.ts';
+import { ask, pageFor, requestPage, signInAs } from '../helpers/visit.ts';
 import { makeUser, makeUsers, type Person, reviewBody, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
@@ -22,7 +22,7 @@ const at = 'https://api.example/ws';
 async function add(person: Person, form: Record<string, string>) {
   const query = { name: form.name ?? '' };
   const headers = { 'sec-fetch-site': 'same-origin' };
-  const { html } = await ask('show-new-entity', person, { query, headers });
+  const html = await pageFor('show-new-entity', person, { query, headers });
   const entity_id = /name="entity_id" value="([^"]*)"/.exec(html)?.[1] ?? '';
   const entity_type = form.entity_type ?? 'film';
   const answer = await ask('add-entity', person, { form: { entity_id, entity_type, ...form } });
@@ -39,7 +39,7 @@ describe('something of an own type', () => {
     const { entity_id } = entity;
     expect(answer.headers.location).toBe(`${at}/entity/${entity_id}?entity_type=film`);
     // The type is known by the name alone.
-    const page = (await ask('show-entity', ann, { path: { entity_id } })).html;
+    const page = await pageFor('show-entity', ann, { path: { entity_id } });
     expect(page).toContain('<h1><bdi>Metropolis</bdi></h1>');
     expect(page).toContain('Film · <bdi>Fritz Lang · 1927</bdi>');
     const form = filledForm({ name: '' });
@@ -54,7 +54,7 @@ describe('something of an own type', () => {
     const query = { name: 'Cheap watches', entity_type: 'board_game' };
     const open = async (site?: string) => {
       const headers = site === undefined ? undefined : { 'sec-fetch-site': site };
-      return (await ask('show-new-entity', await makeUser(), { query, headers })).html;
+      return await pageFor('show-new-entity', await makeUser(), { query, headers });
     };
     const own = await open('same-origin');
     expect(own).toContain('value="Cheap watches"');
@@ -95,7 +95,7 @@ describe('something of an own type', () => {
     const entity = { entity_id: randomUUID(), entity_type: 'film' };
     const answer = await ann.triesToPublish(reviewBody(entity));
     expect(answer).toMatchObject(invalid('entity_id must be of something that was added here'));
-    const { html } = await ask('show-review-form', ann, { query: entity });
+    const html = await pageFor('show-review-form', ann, { query: entity });
     expect(html).toContain(`href="${at}/entity/new">Add it first</a>`);
     const sent = await publishForm(ann, entity, filledForm());
     expect(sent).toHaveStatus(400);
@@ -169,7 +169,7 @@ describe('a first review', () => {
     await applyStream();
     const headers = { 'sec-fetch-site': 'same-origin' };
     const query = { name: 'nosferatu', entity_type: 'film' };
-    const { html } = await ask('show-new-entity', ben, { query, headers });
+    const html = await pageFor('show-new-entity', ben, { query, headers });
     expect(html).toContain('One thing has this name already.');
     expect(html).toContain(`name="same_as" value="${first.entity_id}"`);
     const typed = { name: 'Nosfératu!', ...review, text: 'A shadow on the stairs is enough.' };
@@ -267,18 +267,18 @@ describe('the lists', () => {
     const { entity } = await add(ann, { name: 'Stalker' });
     await ann.publishes(entity);
     await applyStream();
-    const { html } = await ask('show-reviews', ann, { query: { entity_type: 'film' } });
+    const html = await pageFor('show-reviews', ann, { query: { entity_type: 'film' } });
     expect(html).toContain('<optgroup label="Things added here">');
     expect(html).toContain('of the type “Film”');
-    const found = await ask('find-entity', ann, { query: { q: 'stalk' } });
-    expect(found.html).toContain('<bdi>Stalker</bdi>');
+    const found = await pageFor('find-entity', ann, { query: { q: 'stalk' } });
+    expect(found).toContain('<bdi>Stalker</bdi>');
     // The last result adds it, as a type of this place. A chosen type needs no other choice.
-    const [last = ''] = found.html.split('<li>').slice(-1);
+    const [last = ''] = found.split('<li>').slice(-1);
     const link = (type: string) => `${at}/entity/new?name=stalk&amp;entity_type=${type}`;
     expect([last.includes(link('film')), last.includes(link('board_game'))]).toEqual([true, true]);
-    const games = await ask('find-entity', ann, { query: { q: 'stalk', type: 'board_game' } });
-    expect(games.html).toContain(`href="${link('board_game')}">Add it</a>`);
-    expect(games.html).not.toContain(link('film'));
+    const games = await pageFor('find-entity', ann, { query: { q: 'stalk', type: 'board_game' } });
+    expect(games).toContain(`href="${link('board_game')}">Add it</a>`);
+    expect(games).not.toContain(link('film'));
     const { body } = await invoke(listEntities, { query: { q: 'stalk', entity_type: 'film' } });
     expect(body.entities).toMatchObject([{ type: 'film', name: 'Stalker' }]);
   });

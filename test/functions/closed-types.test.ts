@@ -8,7 +8,7 @@ import { addEntity } from '../../shared/features/names/correction.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { filledForm, publishForm } from '../helpers/review-form.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { ask } from '../helpers/visit.ts';
+import { pageFor } from '../helpers/visit.ts';
 import { makeUser, reviewBody } from '../helpers/world.ts';
 
 // A place about films alone.
@@ -44,10 +44,10 @@ test('the guides speak of a film that is here', async () => {
   await ann.publishes({ ...film });
   await applyStream();
   for (const guide of ['quickstart', 'publishing', 'lists', 'embed']) {
-    const { html } = await ask('show-guide', ann, { path: { guide } });
+    const html = await pageFor('show-guide', ann, { path: { guide } });
     expect([guide, html.match(/release_group|Kind of Blue|\balbum/)]).toEqual([guide, null]);
   }
-  const { html } = await ask('show-guide', ann, { path: { guide: 'quickstart' } });
+  const html = await pageFor('show-guide', ann, { path: { guide: 'quickstart' } });
   expect(html).toContain(film.entity_id);
   expect(html).toContain('“Fish &amp; &lt;Chips>”');
 });

@@ -2,7 +2,7 @@ import { reviewKey, userKey } from '../../shared/core/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { readItem } from '../helpers/items.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { ask, nextOn } from '../helpers/visit.ts';
+import { ask, nextOn, pageFor } from '../helpers/visit.ts';
 import { makeModerator, makeUser } from '../helpers/world.ts';
 
 const mia = await makeModerator('Mia');
@@ -18,7 +18,7 @@ async function seen(count: number) {
   }
   stopClock(Date.now() + 1);
   const at = { path: { user_id: author.id } };
-  const { html } = await ask('show-author', mia, at);
+  const html = await pageFor('show-author', mia, at);
   stopClock(Date.now() + 1);
   const send = (form: Record<string, string>) => ask('decide-user', mia, { ...at, form });
   return { author, ids, html, at, send };
@@ -37,15 +37,18 @@ describe('the page about an author', () => {
     const listed = (html: string) =>
       [...html.matchAll(/<strong><a href="[^"]*\/reviews\/([^"]+)"/g)].map(([, id]) => id);
     expect(listed(html)).toEqual(ids.slice(0, 20));
-    const second = await ask('show-author', mia, { ...at, query: { cursor: `${nextOn(html)}` } });
-    expect(listed(second.html)).toEqual(ids.slice(20));
+    const second = await pageFor('show-author', mia, {
+      ...at,
+      query: { cursor: `${nextOn(html)}` },
+    });
+    expect(listed(second)).toEqual(ids.slice(20));
     expect(html).not.toContain('Hidden: spam');
     await send({ decision: 'hide_all', ...why });
     await applyStream();
-    const after = await ask('show-author', mia, at);
-    expect(listed(after.html)).toEqual(ids.slice(0, 19));
-    expect(after.html.match(/>Hidden: spam<\/td>/g)).toHaveLength(19);
-    expect(after.html).not.toMatch(/Nobody shall read this|Draft/);
+    const after = await pageFor('show-author', mia, at);
+    expect(listed(after)).toEqual(ids.slice(0, 19));
+    expect(after.match(/>Hidden: spam<\/td>/g)).toHaveLength(19);
+    expect(after).not.toMatch(/Nobody shall read this|Draft/);
   });
 
   test('blocks the author and hides all reviews, which goes on after the answer', async () => {
@@ -54,16 +57,16 @@ describe('the page about an author', () => {
     const answer = await send({ decision: 'hide_all', ...why });
     expect(answer).toHaveStatus(303);
     expect(await hiddenOf(ids)).toBe(0);
-    const during = (await ask('show-author', mia, at)).html;
+    const during = await pageFor('show-author', mia, at);
     expect(during).toContain('Everything is being undone.');
     expect(during).toContain('<dd>3 public</dd>');
     expect(during).not.toContain('value="hide_all"');
     const [first = ''] = ids;
-    const ofCase = await ask('show-case', mia, { path: { review_id: first } });
-    expect(ofCase.html).toContain('Everything is being undone.');
+    const ofCase = await pageFor('show-case', mia, { path: { review_id: first } });
+    expect(ofCase).toContain('Everything is being undone.');
     await applyStream();
     expect(await hiddenOf(ids)).toBe(3);
-    const after = (await ask('show-author', mia, at)).html;
+    const after = await pageFor('show-author', mia, at);
     expect(after).toContain('<dd>0 public</dd>');
     expect(after).not.toContain('being undone');
     expect(after).toContain('Account blocked, all taken back: spam');
@@ -74,13 +77,13 @@ describe('the page about an author', () => {
   test('hides the reviews of a blocked author', async () => {
     const { ids, at, send } = await seen(1);
     await send({ decision: 'block', ...why });
-    const { html } = await ask('show-author', mia, at);
+    const html = await pageFor('show-author', mia, at);
     expect(html).toContain('>Undo everything<');
     expect(html).not.toContain('value="block"');
     await send({ decision: 'hide_all', ...why });
     await applyStream();
     expect(await hiddenOf(ids)).toBe(1);
-    expect((await ask('show-author', mia, at)).html).not.toContain('value="hide_all"');
+    expect(await pageFor('show-author', mia, at)).not.toContain('value="hide_all"');
   });
 
   test('withdraws the votes of an account without reviews, and says in the log how many', async () => {
@@ -89,13 +92,13 @@ describe('the page about an author', () => {
     for (let i = 0; i < 2; i++) await voter.votes(await author.publishes(), 'down');
     expect(html).toContain('>Block and undo everything<');
     await send({ decision: 'block', ...why });
-    expect((await ask('show-author', mia, at)).html).toContain('>Undo everything<');
+    expect(await pageFor('show-author', mia, at)).toContain('>Undo everything<');
     await send({ decision: 'hide_all', ...why });
     await applyStream();
     expect(await readItem(userKey(author.id))).toMatchObject({ karma: 0 });
     const words = 'Account blocked, all taken back, 2 votes withdrawn: spam';
-    expect((await ask('show-decisions', mia)).html).toContain(words);
-    const after = (await ask('show-author', mia, at)).html;
+    expect(await pageFor('show-decisions', mia)).toContain(words);
+    const after = await pageFor('show-author', mia, at);
     expect(after).toContain(words);
     expect(after).not.toContain('value="hide_all"');
   });
@@ -107,7 +110,7 @@ describe('the page about an author', () => {
     expect(faulty.html).toContain('id="reason-fault">Please fill this in.<');
     await mia.publishes();
     const path = { user_id: mia.id };
-    expect((await ask('show-author', mia, { path })).html).not.toMatch(/hide_all|value="block"/);
+    expect(await pageFor('show-author', mia, { path })).not.toMatch(/hide_all|value="block"/);
     const form = { decision: 'hide_all', ...why };
     expect(await ask('decide-user', mia, { path, form })).toHaveStatus(400);
     await applyStream();

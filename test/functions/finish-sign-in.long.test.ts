@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { handler as finishSignIn } from '../../functions/pages/finish-sign-in.ts';
 import { handler as showAccount } from '../../functions/pages/show-account.ts';
@@ -12,6 +10,7 @@ import { contactKey } from '../../shared/core/keys.ts';
 import { silence, silenceAll } from '../helpers/console.ts';
 import { invoke, type TestResponse } from '../helpers/invoke.ts';
 import { readItem, scanTable } from '../helpers/items.ts';
+import { serve } from '../helpers/listen.ts';
 
 /** Claims of the next person whom the identity provider signs in. */
 let claims: Record<string, unknown> = {};
@@ -48,12 +47,8 @@ const provider = createServer(async (request, response) => {
     return { access_token: 'x', token_type: 'Bearer', id_token };
   };
   response.setHeader('Content-Type', 'application/json').end(JSON.stringify(await answers()));
-}).listen(0, '127.0.0.1');
-await once(provider, 'listening');
-const issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
-afterAll(() => {
-  provider.close();
 });
+const issuer = await serve(provider);
 // Failed sign-ins are logged.
 silenceAll('warn');
 

@@ -2,7 +2,7 @@ import { matchRoute } from '../../shared/core/http/match-route.ts';
 import { createInvitation, listInvitations } from '../../shared/features/members/invitation.ts';
 import { faultsOn } from '../helpers/browser.ts';
 import { routeOf } from '../helpers/routes.ts';
-import { ask, requestPage, textIn } from '../helpers/visit.ts';
+import { ask, pageFor, requestPage, textIn } from '../helpers/visit.ts';
 import { makeModerator, makeUser } from '../helpers/world.ts';
 
 const mia = await makeModerator('Mia');
@@ -25,16 +25,16 @@ describe('the invitations of moderators', () => {
     expect(made.headers['cache-control']).toContain('no-store');
     expect(textIn(made.html)).toContain('until 3 people have joined');
 
-    const list = await ask('show-invitations', mia);
-    expect(textIn(list.html)).toContain('Club &lt;night&gt; 0 of 3');
-    expect(list.html).not.toContain(link.slice(-22));
+    const list = await pageFor('show-invitations', mia);
+    expect(textIn(list)).toContain('Club &lt;night&gt; 0 of 3');
+    expect(list).not.toContain(link.slice(-22));
     const [invitation] = await listInvitations();
     const path = { invitation_id: `${invitation?.id}` };
-    expect(list.html).toContain(`/account/moderation/invitations/${path.invitation_id}/revoke"`);
+    expect(list).toContain(`/account/moderation/invitations/${path.invitation_id}/revoke"`);
 
     const revoked = await ask('revoke-invitation', mia, { path });
     expect(revoked).toHaveStatus(303);
-    expect(textIn((await ask('show-invitations', mia)).html)).toContain('was revoked');
+    expect(textIn(await pageFor('show-invitations', mia))).toContain('was revoked');
     const late = await open(link.slice(-22));
     expect(late).toHaveStatus(410);
     expect(late.body).toContain('<h1>This invitation has ended</h1>');
@@ -56,10 +56,10 @@ describe('the invitations of moderators', () => {
   });
 
   test('the tab is there only where the operator allows them, and so is the form', async () => {
-    expect((await ask('show-cases', mia)).html).toContain('/account/moderation/invitations"');
+    expect(await pageFor('show-cases', mia)).toContain('/account/moderation/invitations"');
     process.env.MEMBERS = '@club.example';
-    expect((await ask('show-cases', mia)).html).not.toContain('/account/moderation/invitations"');
-    const { html } = await ask('show-invitations', mia);
+    expect(await pageFor('show-cases', mia)).not.toContain('/account/moderation/invitations"');
+    const html = await pageFor('show-invitations', mia);
     expect(html).toContain('The operator has not allowed invitations here.');
     expect(html).not.toContain('name="people"');
     const form = { people: '3', days: '30', note: '' };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { decideCase, seenOf } from '../helpers/cases.ts';
-import { ask } from '../helpers/visit.ts';
+import { ask, pageFor } from '../helpers/visit.ts';
 import { makeModerator, makeUser, type Person, text, visitor } from '../helpers/world.ts';
 
 const mia = await makeModerator('Mia');
@@ -23,29 +23,29 @@ test('pages say to a newcomer that the review waits, and to moderators that they
   const { id, location } = await publishOnPage(author);
   expect(location).toBe('https://api.example/ws/account/reviews');
   const path = { review_id: id };
-  const own = await ask('show-my-reviews', author);
-  expect(own.html).toContain('Waits for a moderator');
-  expect(own.html).toContain('Nobody else can see it until then.');
-  expect(own.html).not.toContain('/appeal"');
-  expect((await ask('show-review-editor', author, { path })).html).toContain(
+  const own = await pageFor('show-my-reviews', author);
+  expect(own).toContain('Waits for a moderator');
+  expect(own).toContain('Nobody else can see it until then.');
+  expect(own).not.toContain('/appeal"');
+  expect(await pageFor('show-review-editor', author, { path })).toContain(
     'This review waits for a moderator.',
   );
-  const deletion = await ask('show-review-deletion', author, { path });
-  expect(deletion.html).not.toContain('A moderator has hidden this review');
-  const queue = await ask('show-cases', mia, { query: { kind: 'held' } });
-  expect(queue.html).toContain(`/account/moderation/reviews/${id}"`);
-  expect(queue.html).toContain('Waits for approval');
+  const deletion = await pageFor('show-review-deletion', author, { path });
+  expect(deletion).not.toContain('A moderator has hidden this review');
+  const queue = await pageFor('show-cases', mia, { query: { kind: 'held' } });
+  expect(queue).toContain(`/account/moderation/reviews/${id}"`);
+  expect(queue).toContain('Waits for approval');
   const spam = await ask('show-cases', mia, { query: { reason: 'spam' } });
   expect(spam.html).not.toContain(id);
-  const page = await ask('show-case', mia, { path });
-  expect(page.html).toContain('value="approve"');
-  expect(page.html).toContain('Refuse the review');
-  expect(page.html).not.toContain('Make it public again');
-  expect(page.html).not.toContain('Decided last');
+  const page = await pageFor('show-case', mia, { path });
+  expect(page).toContain('value="approve"');
+  expect(page).toContain('Refuse the review');
+  expect(page).not.toContain('Make it public again');
+  expect(page).not.toContain('Decided last');
   expect(await decideCase(mia, id, { decision: 'approve' })).toHaveStatus(303);
   expect(await visitor.reads(id)).toHaveStatus(200);
-  expect((await ask('show-my-reviews', author)).html).toContain('<p class="soft">Public · ');
-  expect((await ask('show-account', author)).html).toContain('<h3>Approved</h3>');
+  expect(await pageFor('show-my-reviews', author)).toContain('<p class="soft">Public · ');
+  expect(await pageFor('show-account', author)).toContain('<h3>Approved</h3>');
 });
 
 test('a refusal needs a reason, and the author reads it and can appeal', async () => {
@@ -53,7 +53,7 @@ test('a refusal needs a reason, and the author reads it and can appeal', async (
   const { id } = await publishOnPage(author);
   expect(await decideCase(mia, id, { decision: 'hide', reason: '' })).toHaveStatus(400);
   await decideCase(mia, id, { decision: 'hide', reason: 'spam', note: 'A shop.' });
-  const own = (await ask('show-my-reviews', author)).html;
+  const own = await pageFor('show-my-reviews', author);
   expect(own).toContain('Hidden: spam');
   expect(own).toContain(`/account/reviews/${id}/appeal"`);
 });
@@ -72,7 +72,7 @@ async function openApproved(author: Person) {
   const { id } = await publishOnPage(author);
   await decideCase(mia, id, { decision: 'approve' });
   const path = { review_id: id };
-  const opened = (await ask('show-review-editor', author, { path })).html;
+  const opened = await pageFor('show-review-editor', author, { path });
   const revision = /name="revision" value="([^"]+)"/.exec(opened)?.[1] ?? '';
   return { id, path, revision };
 }
@@ -96,9 +96,9 @@ test('pages show an edit that waits to its author and to moderators, and both te
   expect(editor.html).toContain('Your new text waits for a moderator.');
   expect(editor.html).toContain(`${added}</textarea>`);
   expect(publicly.html).not.toContain(added);
-  const queue = await ask('show-cases', mia, { query: { kind: 'held' } });
-  expect(queue.html).toContain('An edit waits for approval');
-  const desk = (await ask('show-case', mia, { path })).html;
+  const queue = await pageFor('show-cases', mia, { query: { kind: 'held' } });
+  expect(queue).toContain('An edit waits for approval');
+  const desk = await pageFor('show-case', mia, { path });
   expect(desk).toContain(text.trim());
   expect(desk).toContain(added);
   expect(desk).toContain('>Approve the new text<');
@@ -106,12 +106,12 @@ test('pages show an edit that waits to its author and to moderators, and both te
   expect(desk).not.toContain('Dismiss the reports');
   const refusal = { decision: 'refuse', reason: 'spam', note: 'A <shop>.' };
   expect(await decideCase(mia, id, refusal)).toHaveStatus(303);
-  const after = (await ask('show-my-reviews', author)).html;
+  const after = await pageFor('show-my-reviews', author);
   expect(after).toContain('Edit refused: spam');
   expect(after).toContain('A &lt;shop&gt;.');
-  const account = (await ask('show-account', author)).html;
+  const account = await pageFor('show-account', author);
   expect(account).toContain('A moderator has refused an edit of yours.');
-  expect((await ask('show-review-editor', author, { path })).html).not.toContain(added);
+  expect(await pageFor('show-review-editor', author, { path })).not.toContain(added);
 });
 
 test('an edit of text and stars that is sent twice has its stars at once, and no conflict', async () => {

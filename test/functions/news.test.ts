@@ -4,7 +4,7 @@ import { appeal } from '../../shared/core/report/decision-repository.ts';
 import { countNews, newsKinds, newsUpdate } from '../../shared/core/user/news.ts';
 import { findUser } from '../../shared/core/user/user-repository.ts';
 import { expectExact } from '../helpers/recount.ts';
-import { ask } from '../helpers/visit.ts';
+import { ask, pageFor } from '../helpers/visit.ts';
 import { makeModerator, makeUser, type Person, visitor } from '../helpers/world.ts';
 
 const mia = await makeModerator('Mia');
@@ -12,7 +12,7 @@ const ben = await makeModerator('Ben');
 
 /** The word of the menu that leads to the account. */
 async function menuOf(person: Person): Promise<string | undefined> {
-  const { html } = await ask('show-my-reviews', person);
+  const html = await pageFor('show-my-reviews', person);
   return /<a href="[^"]*\/account"[^>]*>(Account[^<]*)</.exec(html)?.[1];
 }
 
@@ -25,15 +25,15 @@ test('the menu counts decisions on own reviews until the account page has shown 
   await appeal(id, author.id, 'It is my own.');
   await ben.decides(id, 'restore');
   expect(await menuOf(author)).toBe('Account (2)');
-  expect((await ask('show-my-votes', author)).html).toMatch(
+  expect(await pageFor('show-my-votes', author)).toMatch(
     /<summary><bdi>[^<]*<\/bdi><span class="figure">2<span class="unseen"> news</,
   );
   expect(await menuOf(mia)).toBe('Account');
-  const { html } = await ask('show-account', author);
+  const html = await pageFor('show-account', author);
   expect(html).toContain('A moderator has hidden a review of yours.');
   expect(html).toContain('A review of yours is public again.');
   expect(await menuOf(author)).toBe('Account');
-  expect((await ask('show-account', author)).html).not.toContain('<h2>News</h2>');
+  expect(await pageFor('show-account', author)).not.toContain('<h2>News</h2>');
   await expectExact();
 });
 
@@ -48,7 +48,7 @@ test('dismissed reports are no news, and a refused appeal is', async () => {
   await ask('show-account', author);
   await appeal(id, author.id, 'It is my own.');
   await ben.decides(id, 'uphold');
-  expect((await ask('show-account', author)).html).toContain(
+  expect(await pageFor('show-account', author)).toContain(
     'Your appeal was decided: the review stays hidden.',
   );
 });
@@ -58,7 +58,7 @@ test('a webhook that was turned off and a corrected name are news', async () => 
   for (const kind of ['webhook', 'name', 'name'] as const)
     await tryUpdate(newsUpdate(owner.id, kind));
   expect(await menuOf(owner)).toBe('Account (3)');
-  const { html } = await ask('show-account', owner);
+  const html = await pageFor('show-account', owner);
   expect(html).toContain('A webhook of yours was turned off.');
   expect(html).toContain('Names that you gave and that were corrected or removed: 2.');
 });

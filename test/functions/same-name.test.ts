@@ -9,7 +9,7 @@ import { invoke } from '../helpers/invoke.ts';
 import { nameEntities } from '../helpers/names.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { dataIn, faultsIn } from '../helpers/structured-data.ts';
-import { ask } from '../helpers/visit.ts';
+import { ask, pageFor } from '../helpers/visit.ts';
 import { makeModerator, makeUsers, visitor } from '../helpers/world.ts';
 
 // Two albums of one name, which only their lines tell apart.
@@ -63,8 +63,7 @@ describe('two albums of one name', () => {
     ['the desk', () => ['show-cases', mia]],
     ['the desk, by author', () => ['show-author', mia, { path: { user_id: ann.id } }]],
   ])('stand apart in %s', async (_, request) => {
-    const { html, status } = await ask(...request());
-    expect(status).toBe(200);
+    const html = await pageFor(...request());
     expect(lines(html).every((count) => count > 0)).toBe(true);
   });
 
@@ -78,8 +77,7 @@ describe('two albums of one name', () => {
     ['its case', (i) => ['show-case', mia, { path: { review_id: byAnn[i] ?? '' } }]],
   ])('have their line on %s', async (_, request) => {
     for (const i of [0, 1]) {
-      const { html, status } = await ask(...request(i));
-      expect(status).toBe(200);
+      const html = await pageFor(...request(i));
       // A review ends with another of its author.
       const [own = ''] = html.split('More by');
       expect(lines(own)[i]).toBe(1);
@@ -92,13 +90,13 @@ describe('two albums of one name', () => {
     const feed = `${(await invoke(userFeed, { path: { user_id: ann.id } })).body}`;
     for (const [i, { id, title }] of both.entries()) {
       const escaped = title.replace('&', '&amp;');
-      const page = await ask('show-entity', cem, { path: { entity_id: id } });
-      expect(titled(page.html)).toBe(`${escaped} · Reviews`);
-      expect(page.html).toContain('<h1><bdi>Greatest Hits</bdi></h1>');
+      const page = await pageFor('show-entity', cem, { path: { entity_id: id } });
+      expect(titled(page)).toBe(`${escaped} · Reviews`);
+      expect(page).toContain('<h1><bdi>Greatest Hits</bdi></h1>');
       const review = await ask('show-review', cem, { path: { review_id: byAnn[i] ?? '' } });
       expect(titled(review.html)).toBe(`${escaped}, reviewed by Ann · Reviews`);
-      const frame = await ask('show-entity-embed', cem, { path: { entity_id: id } });
-      expect(frame.html).toContain(both[i]?.line);
+      const frame = await pageFor('show-entity-embed', cem, { path: { entity_id: id } });
+      expect(frame).toContain(both[i]?.line);
       const ofOne = `${(await invoke(entityFeed, { path: { entity_id: id } })).body}`;
       expect(titled(ofOne)).toBe(`Reviews of ${escaped}`);
       expect(feed).toContain(`${escaped}</title>`);
@@ -133,7 +131,7 @@ describe('two albums of one name', () => {
   test('stand apart for search engines', async () => {
     const found = await Promise.all(
       both.map(async ({ id }) => {
-        const { html } = await ask('show-entity', cem, { path: { entity_id: id } });
+        const html = await pageFor('show-entity', cem, { path: { entity_id: id } });
         const data = dataIn(html) ?? {};
         expect(await faultsIn(data)).toEqual([]);
         return data.itemReviewed;

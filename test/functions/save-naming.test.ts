@@ -13,7 +13,7 @@ import { correct, decideName, reviewNew, wordsOf } from '../helpers/names-by-peo
 import { filledForm, newEntity, publishForm } from '../helpers/review-form.ts';
 import { beforeTransaction } from '../helpers/sends.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { ask } from '../helpers/visit.ts';
+import { ask, pageFor } from '../helpers/visit.ts';
 import { makeModerator, makeUser, makeUsers, newWork, visitor } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
@@ -47,8 +47,8 @@ describe('the first review of something without a name', () => {
   test('is not asked for a name that is known, and ignores one that is sent', async () => {
     const [ann, ben] = await makeUsers(2);
     const entity = await reviewNew(ann, { name: 'Blue' });
-    const form = await ask('show-review-form', ben, { query: { ...entity } });
-    expect(form.html).not.toContain('What are you reviewing?');
+    const form = await pageFor('show-review-form', ben, { query: { ...entity } });
+    expect(form).not.toContain('What are you reviewing?');
     const answer = await publishForm(ben, { ...entity }, filledForm({ name: 'Mine' }));
     expect(answer).toHaveStatus(303);
     expect((await wordsOf(entity)).name).toBe('Blue');
@@ -71,7 +71,7 @@ describe('the first review of something without a name', () => {
 
 /** The form that undoes the newest correction of the log. */
 async function newestEntry() {
-  const { html } = await ask('show-decisions', mia);
+  const html = await pageFor('show-decisions', mia);
   return { id: /name="id" value="([^"]*)"/.exec(html)?.[1] ?? '' };
 }
 
@@ -84,10 +84,10 @@ describe('a correction', () => {
     expect(answer.headers['set-cookie']).toContain('notice=name-saved');
     expect(await wordsOf(entity)).toMatchObject({ name: 'Blue', about: '1958' });
     await applyStream();
-    const { html } = await ask('show-decisions', mia);
+    const html = await pageFor('show-decisions', mia);
     expect(html).toContain('<del><bdi>Bleu</bdi></del> → <bdi>Blue</bdi>');
     // It is no decision of a moderator about her.
-    expect((await ask('show-account', ann)).html).not.toContain('Name corrected');
+    expect(await pageFor('show-account', ann)).not.toContain('Name corrected');
   });
 
   test('is proposed to moderators where somebody else has reviewed', async () => {
@@ -99,7 +99,7 @@ describe('a correction', () => {
     }
     expect((await wordsOf(entity)).name).toBe('Bleu');
     await applyStream();
-    const desk = (await ask('show-cases', mia, { query: { kind: 'proposal' } })).html;
+    const desk = await pageFor('show-cases', mia, { query: { kind: 'proposal' } });
     expect(desk).toContain('<del><bdi>Bleu</bdi></del> → <bdi>Blue</bdi>');
     expect(desk).toContain('A typo');
     expect(await decideName(mia, entity, ben, 'accept')).toHaveStatus(303);
@@ -116,7 +116,7 @@ describe('a correction', () => {
       'The proposal changes nothing: decline it.',
     ]);
     expect(await decideName(mia, entity, ann, 'decline')).toHaveStatus(303);
-    expect((await ask('show-cases', mia, { query: { kind: 'proposal' } })).html).not.toContain(
+    expect(await pageFor('show-cases', mia, { query: { kind: 'proposal' } })).not.toContain(
       entity.entity_id,
     );
   });
@@ -132,16 +132,16 @@ describe('a correction', () => {
       await correct(ben, entity, { name: 'Blue', note: 'A typo' });
       await applyStream();
       const link = `href="${at}/entity/${entity.entity_id}?entity_type=work"`;
-      const open = (await ask('show-my-names', ben)).html;
+      const open = await pageFor('show-my-names', ben);
       expect(open).toContain(link);
       expect(open).toContain('A typo');
       expect(open).not.toContain(outcome);
-      expect((await ask('show-my-names', ann)).html).not.toContain(link);
+      expect(await pageFor('show-my-names', ann)).not.toContain(link);
       await decideName(mia, entity, ben, decision);
       await applyStream();
-      const account = (await ask('show-account', ben)).html;
+      const account = await pageFor('show-account', ben);
       expect(account).toContain(`${news} <a href="${at}/account/names">See your corrections</a>`);
-      const decided = (await ask('show-my-names', ben)).html;
+      const decided = await pageFor('show-my-names', ben);
       expect(decided).toContain(link);
       expect(decided).toContain(outcome);
       expect(decided).not.toContain('A typo');
@@ -149,7 +149,7 @@ describe('a correction', () => {
       const own = await reviewNew(ann, { name: 'Rouge' });
       await correct(ann, own, { name: 'Red' });
       await applyStream();
-      expect((await ask('show-my-names', ann)).html).not.toContain('Red');
+      expect(await pageFor('show-my-names', ann)).not.toContain('Red');
     },
   );
 
@@ -240,11 +240,11 @@ describe('a correction', () => {
     expect(nothing.headers['set-cookie']).toContain('notice=name-same');
     await correct(ben, entity, { name: 'An insult', note: 'This insults somebody' });
     await applyStream();
-    const { html } = await ask('show-cases', mia, { query: { kind: 'proposal' } });
+    const html = await pageFor('show-cases', mia, { query: { kind: 'proposal' } });
     expect(html).toContain('A report<p class="verbatim" dir="auto">This insults somebody');
     const path = { entity_id: entity.entity_id };
-    const page = await ask('show-thing', mia, { path, query: { entity_type: 'work' } });
-    expect(page.html).toContain('>Close the report</button>');
+    const page = await pageFor('show-thing', mia, { path, query: { entity_type: 'work' } });
+    expect(page).toContain('>Close the report</button>');
     await decideName(mia, entity, ben, 'decline');
   });
 
@@ -376,7 +376,7 @@ describe('races', () => {
     const Key = proposalKey(entity.entity_type, entity.entity_id, ben.id);
     const proposed_at = new Date(Date.now() + 1_000).toISOString();
     for (const decision of ['accept', 'decline'] as const) {
-      const { html } = await ask('show-cases', mia, { query: { kind: 'proposal' } });
+      const html = await pageFor('show-cases', mia, { query: { kind: 'proposal' } });
       expect(html).toContain(entity.entity_id);
       beforeTransaction(() => setAttributes(Key, { name: 'Azure', proposed_at }));
       expect(await decideName(mia, entity, ben, decision)).toHaveStatus(400);
@@ -435,7 +435,7 @@ describe('races', () => {
     const { status } = await decideName(mia, entity, ben, 'accept');
     expect(status).toBe(400);
     await applyStream();
-    expect((await ask('show-cases', mia, { query: { kind: 'proposal' } })).html).not.toContain(
+    expect(await pageFor('show-cases', mia, { query: { kind: 'proposal' } })).not.toContain(
       entity.entity_id,
     );
     expect((await wordsOf(entity)).name).toBe('Bleu');

@@ -9,7 +9,7 @@ import { scanTable, setAttributes } from '../helpers/items.ts';
 import { expectExact } from '../helpers/recount.ts';
 import { applyStream, readStream } from '../helpers/stream.ts';
 import { addFilm } from '../helpers/things.ts';
-import { ask, textIn } from '../helpers/visit.ts';
+import { ask, pageFor, textIn } from '../helpers/visit.ts';
 import { text as longText, makeUser, operator, type Person, visitor } from '../helpers/world.ts';
 
 const text = longText.trim();
@@ -146,8 +146,8 @@ describe('POST /account/files', () => {
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => send(ann, file)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 303, 303, 403, 403]);
     await applyStream();
-    const form = await ask('show-files', ann);
-    expect(form.html).toContain('You may bring 3 files in 24 hours');
+    const form = await pageFor('show-files', ann);
+    expect(form).toContain('You may bring 3 files in 24 hours');
     const before = await getItem(fileKey(ann.id, 2));
     const created = new Date(Date.now() - 86_460_000).toISOString();
     await setAttributes(fileKey(ann.id, 2), { created });
@@ -409,6 +409,6 @@ describe('a file', () => {
   test('is not asked of a blocked account', async () => {
     const ann = await makeMember();
     await decideUser(ann.id, 'block', operator);
-    expect((await ask('show-files', ann)).html).not.toContain('type="file"');
+    expect(await pageFor('show-files', ann)).not.toContain('type="file"');
   });
 });

@@ -4,7 +4,7 @@ import { measure } from '../../bin/bench/measure.ts';
 import { decideReview } from '../../shared/core/report/decision-repository.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { nameEntities } from '../helpers/names.ts';
-import { ask, nextOn, signInAs } from '../helpers/visit.ts';
+import { ask, nextOn, pageFor, signInAs } from '../helpers/visit.ts';
 import { makeUser } from '../helpers/world.ts';
 
 const operator = { reason: 'spam', note: 'A <shop>.', moderator_id: null } as const;
@@ -19,7 +19,7 @@ describe('GET /account/reviews', () => {
   test('lists what one has written, with its state and the way to it', async () => {
     const ann = await makeUser();
     const reader = await makeUser();
-    const { html: empty } = await ask('show-my-reviews', ann);
+    const empty = await pageFor('show-my-reviews', ann);
     expect(empty).toContain('You have not reviewed anything yet.');
     expect(empty).toMatch(/href="https:\/\/api.example\/ws\/find"[^>]*>Find something to review</);
     const french = { text: 'The first one, for everybody to read.', language: 'fr' };
@@ -29,7 +29,7 @@ describe('GET /account/reviews', () => {
     const hidden = await ann.publishes({ text: null, rating: 2 });
     await reader.votes(shown);
     await decideReview(hidden, 'hide', operator);
-    const rows = reviewsOn((await ask('show-my-reviews', ann)).html);
+    const rows = reviewsOn(await pageFor('show-my-reviews', ann));
     const rowWith = (text: string) => rows.find((row) => row.includes(text)) ?? '';
     expect(rows).toHaveLength(3);
     const first = rowWith('The first one');
@@ -42,7 +42,7 @@ describe('GET /account/reviews', () => {
     expect(third).toContain('<p class="verbatim" dir="auto">A &lt;shop&gt;.</p>');
     expect(third).toContain(`/account/reviews/${hidden}/appeal"`);
     expect(rows.join()).not.toMatch(new RegExp(`/review/(${draft}|${hidden})"`));
-    expect((await ask('show-my-reviews', reader)).html).not.toContain('The first one');
+    expect(await pageFor('show-my-reviews', reader)).not.toContain('The first one');
   });
 
   test('goes on page by page', async () => {
@@ -67,7 +67,7 @@ describe('GET /account/reviews', () => {
 describe('GET /account/votes', () => {
   test('lists the votes that one has cast, the last first, page by page', async () => {
     const voter = await makeUser({ karma: 50 });
-    const { html: empty } = await ask('show-my-votes', voter);
+    const empty = await pageFor('show-my-votes', voter);
     expect(empty).toContain('You have not voted on any review yet.');
     const authors = [await makeUser({ display_name: 'Zoë' }), await makeUser()];
     const ids: string[] = [];
@@ -80,14 +80,14 @@ describe('GET /account/votes', () => {
     }
     const first = await ask('show-my-votes', voter);
     const query = { cursor: `${nextOn(first.html)}` };
-    const second = await ask('show-my-votes', voter, { query });
-    const rows = [...rowsOf(first.html), ...rowsOf(second.html)];
+    const second = await pageFor('show-my-votes', voter, { query });
+    const rows = [...rowsOf(first.html), ...rowsOf(second)];
     expect(rows.map((row) => /\/review\/([^"]*)"/.exec(row)?.[1])).toEqual(ids);
     expect(rows.map((row) => /data-name="Helpful">(\w+)</.exec(row)?.[1])).toEqual(
       ids.map((_, i) => ((20 - i) % 3 === 0 ? 'Yes' : 'No')),
     );
     expect(rows[0]).toMatch(new RegExp(`/ws/user/${authors[0]?.id}">.*<bdi>Zoë</bdi></a>`));
-    expect(nextOn(second.html)).toBeUndefined();
+    expect(nextOn(second)).toBeUndefined();
     expect(await ask('show-my-votes', await makeUser(), { query })).toHaveStatus(400);
   });
 
@@ -99,7 +99,7 @@ describe('GET /account/votes', () => {
     for (const id of [hidden, gone]) await voter.votes(id);
     await decideReview(hidden, 'hide', operator);
     await author.deletes(gone);
-    const { html } = await ask('show-my-votes', voter);
+    const html = await pageFor('show-my-votes', voter);
     expect(html.match(/A review that is not public any more/g)).toHaveLength(2);
     expect(html).not.toMatch(new RegExp(`Nobody Else|${hidden}|${gone}`));
   });
@@ -108,7 +108,7 @@ describe('GET /account/votes', () => {
 describe('GET /account', () => {
   test('begins with the newest own reviews in any state, and has the settings below', async () => {
     const ann = await makeUser();
-    const { html: empty } = await ask('show-account', ann);
+    const empty = await pageFor('show-account', ann);
     expect(empty).toContain('You have not reviewed anything yet.');
     const texts = ['The oldest one.', 'The third one.', 'The second one.', 'The newest one.'];
     for (const [i, text] of texts.entries()) {
@@ -116,7 +116,7 @@ describe('GET /account', () => {
       const id = await ann.publishes({ text: `${text} It is long enough.`, is_draft: i === 3 });
       if (i === 2) await decideReview(id, 'hide', operator);
     }
-    const { html } = await ask('show-account', ann);
+    const html = await pageFor('show-account', ann);
     const shown = reviewsOn(html).map((each) => />(The [^<.]*)/.exec(each)?.[1]);
     expect(shown).toEqual(['The newest one', 'The second one', 'The third one']);
     expect(html).toContain('<strong>Draft</strong>');
@@ -130,7 +130,7 @@ describe('GET /account', () => {
     expect(html.match(/>Save</g)).toHaveLength(1);
     expect(html.match(/<textarea/g)).toHaveLength(1);
     expect(html.match(/A &lt;shop&gt;\./g)).toHaveLength(1);
-    expect((await ask('show-account', await makeUser())).html).not.toContain('The newest one');
+    expect(await pageFor('show-account', await makeUser())).not.toContain('The newest one');
   });
 
   test('costs nine units at most, with own reviews of the widest names', async () => {
@@ -148,7 +148,7 @@ describe('GET /account', () => {
 
   test('leads to the public page', async () => {
     const user = await makeUser();
-    const { html } = await ask('show-account', user);
+    const html = await pageFor('show-account', user);
     expect(html).toContain(`<a href="https://api.example/ws/user/${user.id}">`);
   });
 });

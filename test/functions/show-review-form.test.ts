@@ -14,7 +14,7 @@ import {
   sendForm,
   showForm,
 } from '../helpers/review-form.ts';
-import { ask, signInAs } from '../helpers/visit.ts';
+import { pageFor, signInAs } from '../helpers/visit.ts';
 import { makeUser, operator, text } from '../helpers/world.ts';
 
 const at = 'https://api.example/ws';
@@ -49,7 +49,7 @@ describe('GET /review/new', () => {
     ['x'.repeat(2_000), []],
   ])('puts the languages of the browser first: %s', async (header, codes) => {
     const user = await makeUser();
-    const { html } = await ask('show-review-form', user, {
+    const html = await pageFor('show-review-form', user, {
       query: newEntity(),
       headers: { 'Accept-Language': header },
     });
@@ -205,7 +205,7 @@ test('the form says under which name it publishes, and leads to another name', a
     /<a href="([^"]*)"[^>]*>Change the name/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
   const query = Object.fromEntries(new URL(href).searchParams);
   expect(query.return_to).toBe(`${at}/account`);
-  const asked = await ask('show-account', ann, { query });
-  expect(asked.html).toContain('<h1>Choose your public name</h1>');
-  expect(asked.html).toContain('value="Ann &lt;b&gt;"');
+  const asked = await pageFor('show-account', ann, { query });
+  expect(asked).toContain('<h1>Choose your public name</h1>');
+  expect(asked).toContain('value="Ann &lt;b&gt;"');
 });

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { handler as deleteAccount } from '../../functions/pages/delete-account.ts';
 import { handler as signOut } from '../../functions/pages/sign-out.ts';
 import { eventOf } from '../../infra/local/gateway/endpoint-event.ts';
 import { csrfToken, readSession, startSession } from '../../shared/pages/session/session.ts';
 import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
+import { serve } from '../helpers/listen.ts';
 import { postForm } from '../helpers/oauth-client.ts';
 import { makeUser } from '../helpers/world.ts';
 
@@ -15,14 +14,9 @@ let asked = 0;
 const provider = createServer((request, response) => {
   asked += 1;
   answer(request, response);
-}).listen(0, '127.0.0.1');
-await once(provider, 'listening');
-afterAll(() => {
-  provider.closeAllConnections();
-  provider.close();
 });
 
-process.env.OIDC_ISSUER = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/tenant/`;
+process.env.OIDC_ISSUER = `${await serve(provider)}/tenant/`;
 process.env.OIDC_CLIENT_ID = 'reviews & more';
 
 /** Sends the form of a signed-in user. Returns the answer and whether the session has ended. */

@@ -6,7 +6,7 @@ import { userKey } from '../../shared/core/keys.ts';
 import { stopClock } from '../helpers/clock.ts';
 import { setAttributes } from '../helpers/items.ts';
 import { routeOf } from '../helpers/routes.ts';
-import { ask, pageOf, requestPage, signInAs, textIn } from '../helpers/visit.ts';
+import { ask, pageFor, pageOf, requestPage, signInAs, textIn } from '../helpers/visit.ts';
 import { makeModerator, makeUser, makeUsers, type Person } from '../helpers/world.ts';
 
 // Public pages as people see them who are signed in: their votes, reviews and next steps.
@@ -34,7 +34,7 @@ describe('votes in lists', () => {
     const stars = await author.publishes({ entity_id, text: null });
     await ben.votes(`${ids[1]}`, 'down');
     const path = { entity_id };
-    const { html } = await ask('show-entity', ben, { path });
+    const html = await pageFor('show-entity', ben, { path });
     const of = (id: string) => html.split(`id="review-${id}"`)[1]?.split('</li>')[0] ?? '';
     expect(of(stars)).not.toMatch(/helpful|Yes 0/);
     expect(textIn(of(own))).toContain('Was this helpful? Yes 0 No 0 Your review');
@@ -134,7 +134,7 @@ describe('the page of an entity', () => {
     const form = `${at}/review/new?entity_id=${entity_id}&amp;entity_type=release_group`;
     const anonymous = await pageOf('show-entity', { path });
     expect(anonymous).toContain(`href="${form}">Write a review</a>`);
-    const show = async () => (await ask('show-entity', ben, { path })).html;
+    const show = async () => await pageFor('show-entity', ben, { path });
     expect(await show()).toContain(`href="${form}">Write a review</a>`);
     const own = await ben.publishes({ entity_id, is_draft: true });
     expect(await show()).toContain(`href="${at}/review/${own}/edit">Edit yours</a>`);
@@ -162,10 +162,10 @@ describe('the page of a user', () => {
   test('greets its owner, and offers the next step if it is empty', async () => {
     const [ann, ben] = await makeUsers(2);
     const path = { user_id: ann.id };
-    const own = (await ask('show-user', ann, { path })).html;
+    const own = await pageFor('show-user', ann, { path });
     expect(own).toContain('This is your page as others see it.');
     expect(own).toContain(`href="${at}/find"`);
-    const other = (await ask('show-user', ben, { path })).html;
+    const other = await pageFor('show-user', ben, { path });
     expect(other).not.toContain('This is your page');
     expect(other).toContain(`href="${at}/reviews"`);
     expect(other).not.toContain('>Find something to review<');

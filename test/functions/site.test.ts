@@ -2,7 +2,7 @@ import { readSiteFolder } from '../../infra/site/read.ts';
 import { provideSite } from '../../shared/base/site/content.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { routeOf, visitedPages } from '../helpers/routes.ts';
-import { ask, requestPage } from '../helpers/visit.ts';
+import { pageFor, requestPage } from '../helpers/visit.ts';
 import { makeUser } from '../helpers/world.ts';
 
 const logo = '<svg xmlns="http://www.w3.org/2000/svg"/>';
@@ -96,8 +96,8 @@ describe('a site with settings of its own', () => {
     expect(status).toBe(200);
     expect(body).toContain('<h1>Rules</h1>');
     expect(body).toContain('<li>Criticize works, not people.</li>');
-    const signedIn = await ask('show-site-page', ann, { path: { slug: 'privacy' } });
-    expect(signedIn.html).toContain('<summary><bdi>Ann</bdi></summary>');
+    const signedIn = await pageFor('show-site-page', ann, { path: { slug: 'privacy' } });
+    expect(signedIn).toContain('<summary><bdi>Ann</bdi></summary>');
     const missing = await requestPage(routeOf('show-site-page'), { path: { slug: 'constructor' } });
     expect([missing.status, missing.body]).toEqual([
       404,
@@ -119,7 +119,7 @@ describe('a site with settings of its own', () => {
   test('proposes its language and licence in the form, which links the rules', async () => {
     const ben = await makeUser();
     const query = { entity_id, entity_type: 'release_group' };
-    const { html } = await ask('show-review-form', ben, { query });
+    const html = await pageFor('show-review-form', ben, { query });
     expect(html).toMatch(/<option value="cy" selected/);
     expect(html).toMatch(/value="CC BY 4.0"[^>]* checked/);
     expect(html).toContain(`<a href="${at}/pages/rules">Rules</a>`);
@@ -127,7 +127,7 @@ describe('a site with settings of its own', () => {
 
   test('shows the way to rules and privacy where somebody new chooses a name', async () => {
     const eve = await makeUser();
-    const { html } = await ask('show-account', eve, {
+    const html = await pageFor('show-account', eve, {
       query: { return_to: `${at}/`, change: 'name' },
     });
     expect(html).toContain('<h1>Choose your public name</h1>');
@@ -142,7 +142,7 @@ describe('a site with settings of its own', () => {
     const { userKey } = await import('../../shared/core/keys.ts');
     await setAttributes(userKey(bob.id), { blocked_at: '2026-11-22T05:24:00.000Z' });
     const query = { entity_id, entity_type: 'release_group' };
-    const { html } = await ask('show-review-form', bob, { query });
+    const html = await pageFor('show-review-form', bob, { query });
     expect(html).toContain(
       `ask the operator of <bdi>${name}</bdi> at <a href="mailto:ann@example.org">ann@example.org</a>.`,
     );

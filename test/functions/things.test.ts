@@ -18,7 +18,7 @@ import { expectExact } from '../helpers/recount.ts';
 import { filledForm, publishForm } from '../helpers/review-form.ts';
 import { applyStream } from '../helpers/stream.ts';
 import { addFilm, decideThing, stateOf, thingFor } from '../helpers/things.ts';
-import { ask } from '../helpers/visit.ts';
+import { ask, pageFor } from '../helpers/visit.ts';
 import {
   idsOf,
   makeModerator,
@@ -69,8 +69,8 @@ describe('a thing of a newcomer', () => {
     expect(await found('windmill')).toEqual([]);
     expect(await publicly(entity)).toEqual({ state: null, leads_to: null });
     // Others cannot review what they do not see.
-    const form = await ask('show-review-form', ben, { query: { ...entity } });
-    expect(form.html).toContain('Add it first');
+    const form = await pageFor('show-review-form', ben, { query: { ...entity } });
+    expect(form).toContain('Add it first');
     expect(
       (await ben.triesToPublish({ ...entity, rating: 4, license_choice: 'CC0 1.0' })).status,
     ).toBe(400);
@@ -81,8 +81,8 @@ describe('a thing of a newcomer', () => {
     const { entity } = await addFilm(nora, 'Approved Alligator');
     expect(await publishForm(nora, { ...entity }, filledForm())).toHaveStatus(303);
     const id: string = (await nora.listsOwnReviews()).body.reviews[0].id;
-    expect((await ask('show-my-reviews', nora)).html).toContain('Approved Alligator');
-    const { html } = await ask('show-case', mia, { path: { review_id: id } });
+    expect(await pageFor('show-my-reviews', nora)).toContain('Approved Alligator');
+    const html = await pageFor('show-case', mia, { path: { review_id: id } });
     expect(html).toContain('The name is new. It waits with the review');
     const before = await seenOf(mia, id);
     const { named: _, ...unnamed } = before;
@@ -116,11 +116,11 @@ describe('a thing of a newcomer', () => {
         await invoke(listChanges, { query: { since: body.next, limit: '100' } })
       ).body.changes.filter(({ id }: Entity & { id: string }) => id === entity.entity_id);
     expect(await changesSince()).toEqual([]);
-    const page = await ask('show-thing', mia, {
+    const page = await pageFor('show-thing', mia, {
       path: { entity_id: entity.entity_id },
       query: { entity_type: entity.entity_type },
     });
-    expect(page.html).toContain('Waits: only its author and moderators read the name');
+    expect(page).toContain('Waits: only its author and moderators read the name');
     expect(await decideThing(mia, entity, { decision: 'confirm' })).toHaveStatus(303);
     expect(await found('quail')).toEqual([entity.entity_id]);
     expect(await changesSince()).toMatchObject([
@@ -134,9 +134,7 @@ describe('a thing of a newcomer', () => {
     const entity = await reviewNew(nora, { name: 'Watches, call now' });
     // Another newcomer is asked for a name, which changes nothing.
     const query = { ...entity };
-    expect((await ask('show-review-form', nils, { query })).html).toContain(
-      'It has no name here yet',
-    );
+    expect(await pageFor('show-review-form', nils, { query })).toContain('It has no name here yet');
     await publishForm(nils, query, filledForm({ name: 'Of Nils' }));
     expect(await wordsOf(entity)).toMatchObject({ name: 'Watches, call now', user_id: nora.id });
     delete process.env.HELD_REVIEWS;
@@ -167,7 +165,7 @@ describe('a removed thing', () => {
     expect(await publicly(entity)).toEqual({ state: 'removed', leads_to: null });
     const body = { ...entity, rating: 4, license_choice: 'CC0 1.0' };
     expect(await ann.triesToPublish(body)).toHaveStatus(400);
-    expect((await ask('show-account', ann)).html).toContain(
+    expect(await pageFor('show-account', ann)).toContain(
       'A name that you gave was corrected or removed.',
     );
     // Nobody but a moderator names it again.
@@ -222,7 +220,7 @@ describe('a removed thing', () => {
     const entity = await reviewNew(ann, { name: 'Typo Tapir' });
     await ann.deletes((await ann.listsOwnReviews()).body.reviews[0].id);
     await decideThing(mia, entity, { decision: 'remove' });
-    const form = (await ask('show-review-form', ben, { query: { ...entity } })).html;
+    const form = await pageFor('show-review-form', ben, { query: { ...entity } });
     expect(form).not.toContain('Typo Tapir');
     expect(form).not.toContain('It has no name here yet');
     expect(await publishForm(ben, { ...entity }, filledForm({ name: 'Mine' }))).toHaveStatus(303);
@@ -241,7 +239,7 @@ describe('a removed thing', () => {
     expect(await caseOf(id)).toMatchObject({ all: 'CASE', state: 'open', reports: 0 });
     await ben.edits(draft, { is_draft: false });
     expect(await caseOf(draft)).toBeUndefined();
-    const { html } = await ask('show-case', mia, { path: { review_id: id } });
+    const html = await pageFor('show-case', mia, { path: { review_id: id } });
     expect(html).toContain('A moderator has removed it.');
     expect(html).toContain('Leave it public');
     await mia.decides(id, 'dismiss');
@@ -266,7 +264,7 @@ describe('a duplicate', () => {
     await applyStream();
     const path = { entity_id: entity.entity_id };
     const query = { entity_type: 'film', q: 'past lives' };
-    const page = (await ask('show-thing', mia, { path, query })).html;
+    const page = await pageFor('show-thing', mia, { path, query });
     expect(page).toContain(`name="other" value="${other.entity_id}"`);
     expect(page).not.toContain(`name="other" value="${entity.entity_id}"`);
     const join = { decision: 'lead', other: other.entity_id };
@@ -312,16 +310,16 @@ describe('a thing that others lead to', () => {
     expect(await found('기생충')).toEqual([film.entity_id]);
     expect(await found('parasite')).toEqual([film.entity_id]);
     const path = { entity_id: film.entity_id };
-    const { html } = await ask('show-entity', ben, { path });
+    const html = await pageFor('show-entity', ben, { path });
     expect(html).toContain('<h2>3 reviews</h2>');
     expect(html).toContain('content="3 of 5 stars from 3 ratings. 3 reviews."');
     const at = (id: string) => html.indexOf(`id="review-${id}"`);
     const places = [...led.toReversed(), own].map(at);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(places[0]).toBeGreaterThan(0);
-    const korean2 = await ask('show-entity', ben, { path, query: { language: 'ko' } });
-    expect(korean2.html).toContain('<h2>2 reviews in Korean</h2>');
-    expect(korean2.html).not.toContain(`id="review-${own}"`);
+    const korean2 = await pageFor('show-entity', ben, { path, query: { language: 'ko' } });
+    expect(korean2).toContain('<h2>2 reviews in Korean</h2>');
+    expect(korean2).not.toContain(`id="review-${own}"`);
     // The API has the reviews of each under its own id.
     const { body } = await visitor.readsEntity(film.entity_id);
     expect(body.entity).toMatchObject({ review_count: 1, leads_to: null });
@@ -334,7 +332,7 @@ describe('a thing that others lead to', () => {
     expect(await decideThing(mia, korean, { decision: 'return' })).toHaveStatus(303);
     await applyStream();
     expect(await found('기생충')).toEqual([korean.entity_id]);
-    expect((await ask('show-entity', ben, { path })).html).toContain('<h2>1 review</h2>');
+    expect(await pageFor('show-entity', ben, { path })).toContain('<h2>1 review</h2>');
   });
 
   test('has all reviews once in the pages of its list, in both orders', async () => {
@@ -359,7 +357,7 @@ describe('a thing that others lead to', () => {
       let cursor: string | undefined;
       do {
         const query = { sort, ...(cursor && { cursor }) };
-        const { html } = await ask('show-entity', mia, {
+        const html = await pageFor('show-entity', mia, {
           path: { entity_id: film.entity_id },
           query,
         });
@@ -396,7 +394,7 @@ describe('decisions on things', () => {
         moderator_id: mia.id,
         user_id: ann.id,
       });
-      const { html } = await ask('show-decisions', mia);
+      const html = await pageFor('show-decisions', mia);
       expect(html).toContain(`name="id" value="${decision?.id}"`);
       expect(await ask('undo-correction', mia, { form: { id: `${decision?.id}` } })).toHaveStatus(
         303,
@@ -435,7 +433,7 @@ describe('decisions on things', () => {
 
 describe('a thing that its database has merged into another', () => {
   const page = async ({ entity_id, entity_type }: Entity) =>
-    (await ask('show-thing', mia, { path: { entity_id }, query: { entity_type } })).html;
+    await pageFor('show-thing', mia, { path: { entity_id }, query: { entity_type } });
   const merge = async (into: string) => {
     const entity = { entity_id: randomUUID(), entity_type: 'work' } as const;
     await nameEntities({ [entity.entity_id]: 'Blue Trane' }, 'work');

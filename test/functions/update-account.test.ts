@@ -2,14 +2,14 @@ import { userKey } from '../../shared/core/keys.ts';
 import { findAccount } from '../../shared/core/user/user-repository.ts';
 import { decideUser } from '../../shared/features/moderation/account-decisions.ts';
 import { readItem, setAttributes } from '../helpers/items.ts';
-import { ask } from '../helpers/visit.ts';
+import { ask, pageFor } from '../helpers/visit.ts';
 import { makeUser, operator, type Person, signIn } from '../helpers/world.ts';
 
 process.env.MAIL_FROM = 'reviews@example.org';
 
 /** The fields of the account's form as a browser has them, with boxes that are ticked. */
 async function formOf(person: Person): Promise<Record<string, string>> {
-  const { html } = await ask('show-account', person);
+  const html = await pageFor('show-account', person);
   const [form = ''] =
     /<form method="post" action="[^"]*\/account">[\s\S]*?<\/form>/.exec(html) ?? [];
   const inputs = [...form.matchAll(/<input [^>]*>/g)].map(([input]) => ({

@@ -6,7 +6,7 @@ import { listWebhooks } from '../../shared/features/webhooks/webhook-repository.
 import { stopClock } from '../helpers/clock.ts';
 import { makeClient } from '../helpers/oauth-client.ts';
 import { applyStream } from '../helpers/stream.ts';
-import { ask } from '../helpers/visit.ts';
+import { ask, pageFor } from '../helpers/visit.ts';
 import { beginWebhook, read, run, startReceiver, status } from '../helpers/webhooks.ts';
 import { makeUser, type Person } from '../helpers/world.ts';
 
@@ -47,7 +47,7 @@ describe('POST /account/applications/{client_id}/webhooks', () => {
     const third = await register({ address: `${address}/3`, ...types });
     expect(third).toMatchObject({ status: 400 });
     expect(third.html).toContain('An application can have at most 2 webhooks: delete one first.');
-    const { html } = await ask('show-application', owner, { path: { client_id } });
+    const html = await pageFor('show-application', owner, { path: { client_id } });
     expect(html.match(/webhooks\/[\da-f-]{36}/g)).toHaveLength(2);
     expect(html).not.toContain('Register webhook');
   });
@@ -56,7 +56,7 @@ describe('POST /account/applications/{client_id}/webhooks', () => {
     const { owner, client_id, register } = await own();
     const form = { address, ...types, 'case.opened': 'yes' };
     const shown = async () =>
-      (await ask('show-application', owner, { path: { client_id } })).html.includes('case.opened');
+      (await pageFor('show-application', owner, { path: { client_id } })).includes('case.opened');
     expect(await shown()).toBe(false);
     const refused = await register(form);
     expect(refused).toHaveStatus(403);
@@ -131,7 +131,7 @@ describe('the page of a webhook', () => {
     const act = (form: Record<string, string>) => ask('update-webhook', owner, { path, form });
     const id = await owner.publishes();
     await applyStream();
-    expect((await ask('show-webhook', owner, { path })).html).toContain('Changes of 1 review');
+    expect(await pageFor('show-webhook', owner, { path })).toContain('Changes of 1 review');
     receiver.respond = status(410);
     await run();
     for (const operation of ['show-webhook', 'show-application']) {
@@ -142,7 +142,7 @@ describe('the page of a webhook', () => {
     receiver.take();
     await act({ action: 'continue' });
     await run();
-    const { html } = await ask('show-webhook', owner, { path });
+    const html = await pageFor('show-webhook', owner, { path });
     expect(html).toContain('On, but its receiver has failed since');
     expect(html).toContain('Status 500');
     const message = `${(await read(webhook)).stuck?.id}`;

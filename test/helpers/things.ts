@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityType } from '../../shared/core/entity/entity-type.ts';
 import { type Entity, type EntityRecord, readRecord } from '../../shared/core/entity/record.ts';
-import { ask } from './visit.ts';
+import { ask, pageFor } from './visit.ts';
 import type { Person } from './world.ts';
 
 // Things that people add and moderators decide on, by the forms of the pages.
@@ -34,5 +34,5 @@ export async function decideThing(
 
 /** The page of a thing as a person sees it. */
 export async function thingFor(person: Person, { entity_id, entity_type }: Entity) {
-  return (await ask('show-entity', person, { path: { entity_id }, query: { entity_type } })).html;
+  return pageFor('show-entity', person, { path: { entity_id }, query: { entity_type } });
 }

@@ -86,6 +86,17 @@ export async function ask(
   return { ...answer, html: `${answer.body}`, shown: { html: `${answer.body}` } as never };
 }
 
+/** Returns the HTML of a page, as somebody who is signed in sees it. */
+export async function pageFor(
+  operation: string,
+  person: Person,
+  request?: PageRequest & { form?: Fields },
+): Promise<string> {
+  const answer = await ask(operation, person, request);
+  expect(answer).toHaveStatus(200);
+  return answer.html;
+}
+
 /** The cursor in the link to the next page. */
 export function nextOn(html: string): string | undefined {
   const [, query] = /href="[^"?]*\?([^"]*)">Next page</.exec(html) ?? [];

@@ -34,7 +34,7 @@ import { listAccounts } from '../../shared/core/user/user-repository.ts';
 import { silenceAll } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
-import { ask } from '../helpers/visit.ts';
+import { ask, pageFor } from '../helpers/visit.ts';
 import {
   idsOf,
   makeGrant,
@@ -158,7 +158,7 @@ test('a case of newer code is not in the queue, and alone an error', async () =>
   const other = await ann.publishes();
   for (const id of [newer, other]) await ben.reports(id);
   const expectLog = await plant(caseKey(newer), 'state');
-  const { html } = await ask('show-cases', moderator);
+  const html = await pageFor('show-cases', moderator);
   expect([html.includes(newer), html.includes(other)]).toEqual([false, true]);
   expectLog();
   const path = { review_id: newer };
@@ -192,7 +192,7 @@ test('votes, reports and marked claims of newer code are left out of lists', asy
     await plant(voteKey(newer, ben.id), 'vote'),
     await plant(reportKey(newer, ben.id), 'reported_at', 2030),
   ];
-  expect((await ask('show-my-votes', ben)).html).toContain(other);
+  expect(await pageFor('show-my-votes', ben)).toContain(other);
   expect(await ask('show-user', ben, { path: { user_id: ann.id } })).toHaveStatus(200);
   expect(await readReports({ review_id: newer, round: 0 })).toEqual({ open: [], earlier: [] });
   const { votes, reports } = (await ben.exports()).body;

@@ -17,7 +17,7 @@ import {
 import { applyStream } from '../helpers/stream.ts';
 import { enterEmptyTable } from '../helpers/table.ts';
 import { exported, importWhole, recordsOf } from '../helpers/transfer.ts';
-import { ask } from '../helpers/visit.ts';
+import { ask, pageFor } from '../helpers/visit.ts';
 import { makeUser, visitor } from '../helpers/world.ts';
 
 // Each field that an author writes, on its whole way.
@@ -107,8 +107,8 @@ describe.each(names)('%s', (name) => {
     expect(await visitor.sees(id)).toMatchObject({ ...changed, edits: 1 });
     const { revisions } = (await visitor.listsRevisions(id)).body;
     expect(revisions.map(written)).toEqual([changed, first]);
-    const page = await ask('show-revisions', ann, { path: { review_id: id } });
-    expect(page.html).toContain(onPage);
+    const page = await pageFor('show-revisions', ann, { path: { review_id: id } });
+    expect(page).toContain(onPage);
   });
 
   test('is in the form again after an error, and then published', async () => {

@@ -5,7 +5,7 @@ import { userKey } from '../../shared/core/keys.ts';
 import { silence } from '../helpers/console.ts';
 import { invoke } from '../helpers/invoke.ts';
 import { setAttributes } from '../helpers/items.ts';
-import { visitedPages } from '../helpers/routes.ts';
+import { routeOf, visitedPages } from '../helpers/routes.ts';
 import { makeScene, pathOf, sampleOf } from '../helpers/samples.ts';
 import { requestPage, signInAs } from '../helpers/visit.ts';
 import { makeWriting, writes } from '../helpers/writes.ts';
@@ -161,15 +161,12 @@ test('the pages have distinct titles', async () => {
 });
 
 test('a pop-up window stays that of the application while a new person chooses a name', async () => {
-  const [show, save] = ['show-account', 'update-account'].map((operation) => {
-    const route = pages.find((page) => page.operation === operation);
-    if (!route) throw new Error(operation);
-    return route;
-  });
+  const show = routeOf('show-account');
+  const save = routeOf('update-account');
   const return_to = '/ws/oauth/authorize?request_id=x';
   const headers = { cookie };
-  const opener = async (route: Route | undefined, sent: Parameters<typeof requestPage>[1]) =>
-    route && (await ask(route, { headers, ...sent })).headers['cross-origin-opener-policy'];
+  const opener = async (route: Route, sent: Parameters<typeof requestPage>[1]) =>
+    (await ask(route, { headers, ...sent })).headers['cross-origin-opener-policy'];
   expect(await opener(show, { query: { return_to, change: 'name' } })).toBeUndefined();
   const form = { csrf, display_name: 'Ann', return_to };
   expect(await opener(save, { form })).toBeUndefined();
@@ -229,13 +226,12 @@ test('a page refuses a repeated parameter that it reads, and ignores others', as
 
 test('a sign-in without the identity provider shows an error page', async () => {
   const logged = silence('error');
-  const route = pages.find(({ operation }) => operation === 'sign-in');
   for (let i = 0; i < 2; i++) {
-    const answer = route && (await ask(route, {}));
+    const answer = await ask(routeOf('sign-in'), {});
     expect(answer).toMatchObject({ status: 503, headers: { 'x-frame-options': 'DENY' } });
-    expect(answer?.body).toContain('<h1>Please try again in a moment</h1>');
-    expect(answer?.body).toContain('Nobody can sign in right now');
-    expect(answer?.headers).not.toHaveProperty('set-cookie');
+    expect(answer.body).toContain('<h1>Please try again in a moment</h1>');
+    expect(answer.body).toContain('Nobody can sign in right now');
+    expect(answer.headers).not.toHaveProperty('set-cookie');
   }
   expect(logged.mock.calls).toHaveLength(2);
   expect(logged.mock.calls[0]).toMatchObject([
