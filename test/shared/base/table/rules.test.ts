@@ -92,9 +92,12 @@ test.each<[string, () => Promise<unknown>]>([
 
 const many = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`attribute-${i}`, i]));
 
-test('an update of over 4 KB is refused before it is sent, as one in a transaction is', async () => {
-  const refused = { name: 'ExpressionTooLong' };
-  await expect(tryUpdate({ Key, amounts: many })).rejects.toMatchObject(refused);
+test.each<[string, () => Promise<unknown>]>([
+  ['an update', () => tryUpdate({ Key, amounts: many })],
+  ['an update in a transaction', () => transact([{ Update: { Key, set: many } }])],
+  ['a condition', () => transact([{ Delete: { Key, was: many } }])],
+])('%s of over 4 KB is refused before it is sent', async (_, act) => {
+  await expect(act()).rejects.toMatchObject({ name: 'ExpressionTooLong' });
   expect(calls).toEqual([]);
 });
 

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { webhookKey } from '../../../../shared/core/keys.ts';
 import { appeal } from '../../../../shared/core/report/decision-repository.ts';
 import { setModerator } from '../../../../shared/core/user/name-repository.ts';
+import { isPublicChange } from '../../../../shared/features/changes/logged-change.ts';
 import { CaseMessage } from '../../../../shared/features/webhooks/presented.ts';
 import {
   continueWebhook,
@@ -197,6 +198,7 @@ test('the change feed, and webhooks without this type, do not show it', async ()
   expect(receiver.take()).toEqual([]);
   const { told } = await follow(next);
   expect(told).toEqual([]);
+  expect(isPublicChange({ kind: 'opened' })).toBe(false);
 });
 
 test('a change of the review beside it is told as well', async () => {
