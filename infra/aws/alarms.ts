@@ -179,10 +179,10 @@ export function alarmsOf(
       above: 20 * period.toSeconds(),
       periods: 2,
     },
-    ...(['Read', 'Write'] as const).flatMap((kind) => [
-      throttles(table, kind, 'date'),
-      throttles(table, kind, 'popularity'),
-    ]),
+    throttles(table, 'Read', 'date'),
+    throttles(table, 'Read', 'popularity'),
+    throttles(table, 'Write', 'date'),
+    throttles(table, 'Write', 'popularity'),
     {
       id: 'OverBudget',
       urgency: 'ticket',
