@@ -137,6 +137,21 @@ describe('the mails of an hour', () => {
     expect(own.mails).toHaveLength(1);
   });
 
+  test('of a client leave out browsers that have signed in', async () => {
+    const accounts = Array.from({ length: 13 }, (_, i) => member(i));
+    const { ask, flood, signIn, sentTo } = service({
+      limits: { total: 600, perClient: 10 },
+      accounts,
+    });
+    expect(await signIn(member(12), { browser: 'own', client: '203.0.113.1' })).toBe(true);
+    const own = { browser: 'own', client: room };
+    for (let i = 0; i < 3; i++) await ask(member(12), own);
+    const others = await flood(11, member, room);
+    expect(others.map(({ status }) => status).indexOf(429)).toBe(10);
+    await ask(member(12), own);
+    expect(sentTo(member(12))).toBe(5);
+  });
+
   test('count for an hour', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const { ask, flood, sentTo } = service();

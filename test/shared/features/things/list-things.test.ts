@@ -8,7 +8,7 @@ import { type Entity, readRecord, recordKey } from '../../../../shared/core/enti
 import type { Review } from '../../../../shared/core/review/review.ts';
 import { recountOwners } from '../../../../shared/features/audit/recount.ts';
 import { keepThings } from '../../../../shared/features/things/keep-things.ts';
-import { shareOf } from '../../../../shared/features/things/list-things.ts';
+import { listMostReviewed, shareOf } from '../../../../shared/features/things/list-things.ts';
 import { rebuildThings } from '../../../../shared/features/things/rebuild-things.ts';
 import { settleRisen } from '../../../../shared/features/things/settle-risen.ts';
 import { invalid } from '../../../helpers/invoke.ts';
@@ -263,4 +263,19 @@ describe('a list of things', () => {
       expect((await list({ sort, limit: '20' })).body.entities).toHaveLength(20);
     }
   });
+});
+
+test('the most reviewed of all are of the four types with most reviews', async () => {
+  const ann = await makeUser();
+  const types = [film, game, 'work', 'artist', 'label'] as EntityType[];
+  for (const type of types) {
+    const thing = newThing(type);
+    await name(thing, { name: `Only ${type}` });
+    await reviewed(thing, [ann], [5]);
+  }
+  await applyStream();
+  const counts = new Map(types.map((type, i) => [type, { all: 10 - i }]));
+  const listed = await listMostReviewed(counts, 100);
+  const found = new Set(listed.map(({ record }) => record.entity_type));
+  expect(found).toEqual(new Set(types.slice(0, 4)));
 });
