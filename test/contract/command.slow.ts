@@ -111,7 +111,7 @@ test('publishes, edits, deletes and votes, and says what it has left behind', as
   expect(stdout.split('\n').slice(-4)).toEqual([
     'left    6 writes in the daily limits of ann',
     'left    2 writes in the daily limits of ben',
-    expect.stringMatching(/^7\d hold, 0 differ, 1 could not be tried, in \d+ s$/),
+    expect.stringMatching(/^8\d hold, 0 differ, 1 could not be tried, in \d+ s$/),
     '',
   ]);
   expect(code).toBe(0);
