@@ -98,7 +98,7 @@ export async function readWindow(
       done = 0;
     }
     if ((lanes[lane] ?? 0) < head) refuseGap(head);
-    if (isOfOneLane && changed.size > 0) return upTo({ lanes, epoch });
+    if (isOfOneLane && read > 0) return upTo({ lanes, epoch });
   }
   return upTo({ lanes, epoch }, false);
 }

@@ -163,6 +163,31 @@ test('a window of one lane never ends earlier when it is read again', async () =
   );
 });
 
+test('a window of one lane reads as many items of it, whatever nobody wants in another', async () => {
+  const [unwanted, wanted] = [0, 1].map((lane) => `0000000${lane}${randomUUID().slice(8)}`) as [
+    string,
+    string,
+  ];
+  const other = `00000001${randomUUID().slice(8)}`;
+  const log = (id: string) => logChanges([{ id, version: 1, kind: 'edited' }]);
+  await log(unwanted);
+  await log(wanted);
+  const from = await readLogEnd();
+  const read = async (cursor: LogCursor) => {
+    const options = { limit: 3, isOfOneLane: true };
+    const only = { ...options, wanted: ({ id }: LoggedChange) => id === wanted };
+    return readWindow(cursor, await readLogEnd(), only);
+  };
+  // A window reads 100 items at most.
+  for (let i = 1; i <= 100; i++) await log(i === 1 || i === 100 ? wanted : other);
+  const { changed } = await read(from);
+  await log(unwanted);
+  const empty = await read(from);
+  expect(empty.changed).toEqual([]);
+  expect((await read(empty.end)).changed.map(({ at }) => at)).toEqual(changed.map(({ at }) => at));
+  expect(changed[0]?.at).toBe((await readLogEnd()).lanes[laneOf(wanted)]);
+});
+
 test('a change without a kind is an edit, or the end of a review', async () => {
   const kept = '0000000a-0000-4000-8000-000000000001';
   const gone = '0000000a-0000-4000-8000-000000000002';
