@@ -16,7 +16,8 @@ import {
   thingShelf,
   thingSorts,
 } from '../../shared/features/things/public.ts';
-import { chipsOfTypes, shownGroups } from '../../shared/pages/entity/shown-groups.ts';
+import { shownGroups } from '../../shared/pages/entity/shown-groups.ts';
+import { chipsOfTypes } from '../../shared/pages/entity/type-chips.ts';
 import { headOf } from '../../shared/pages/frame/head.ts';
 import type { Html } from '../../shared/pages/frame/layout.ts';
 import { nextPage, perPage, tabs } from '../../shared/pages/frame/lists.ts';

@@ -2,6 +2,7 @@
 export { accountVerdicts, decideUser } from './account-decisions.ts';
 export { listWaiting, type OpenReview, type Waiting } from './desk-list.ts';
 export { allowReview, listHiddenClaims } from './hidden-claims.ts';
+export { approveAllForm } from './pages/approve-all-form.ts';
 export { AuthorQuery, authorPage } from './pages/author-page.ts';
 export { casePage } from './pages/case-page.ts';
 export {
@@ -12,7 +13,6 @@ export {
 } from './pages/invitations-page.ts';
 export { logPage } from './pages/log-page.ts';
 export {
-  approveAllForm,
   decisionOf,
   linkTo,
   moderationTabs,

@@ -6,8 +6,6 @@ import {
 } from '../../core/entity/entity-type.ts';
 import { readGroups } from '../../core/entity/group-names.ts';
 import { providerOf } from '../../core/entity/metadata-provider.ts';
-import type { Html } from '../frame/layout.ts';
-import { tabs } from '../frame/lists.ts';
 
 // The groups of things that this place is about: pages speak of them, and offer their types.
 
@@ -22,21 +20,6 @@ export function shownGroups(): ReadonlyMap<EntityGroup, readonly EntityType[]> {
   const all = [...entityGroups].toSorted(([a], [b]) => Number(b === 'own') - Number(a === 'own'));
   const on = all.filter(([group]) => isOn(group));
   return new Map(on.length > 0 ? on : all);
-}
-
-/**
- * Links to the same list of each of these types. The chosen type is the first, where a phone shows
- * it.
- */
-export function chipsOfTypes(
-  types: readonly EntityType[],
-  chosen: EntityType | undefined,
-  { urlOf, nameOf }: { urlOf: (type?: EntityType) => string; nameOf: (type: EntityType) => string },
-): Html {
-  const others = types.filter((type) => type !== chosen);
-  const shown = chosen === undefined ? others : [chosen, ...others];
-  const chips = shown.map((type) => [urlOf(type), nameOf(type)] as const);
-  return tabs('Type', urlOf(chosen), [[urlOf(), 'All types'], ...chips], 'chips');
 }
 
 /** Examples of each database, for sentences: many things, and one of them. */

@@ -22,8 +22,8 @@ import { readWritten } from '../../../pages/review/review-list.ts';
 import { listNamed, listProposed } from '../../names/public.ts';
 import { recordUrl } from '../../things/public.ts';
 import { listHiddenClaims } from '../hidden-claims.ts';
+import { approveAllForm } from './approve-all-form.ts';
 import {
-  approveAllForm,
   decisionOf,
   moderationUrl,
   nameOfPerson,

@@ -11,7 +11,7 @@ import type { User } from '../../../core/user/user.ts';
 import { canModerate } from '../../../core/user/user-type.ts';
 import { select } from '../../../pages/form/choices.ts';
 import { type FormState, field } from '../../../pages/form/fields.ts';
-import { csrfField, type Html, type Visitor } from '../../../pages/frame/layout.ts';
+import type { Html, Visitor } from '../../../pages/frame/layout.ts';
 import { tabs } from '../../../pages/frame/lists.ts';
 import { withQuery } from '../../../pages/frame/own-url.ts';
 import { personLink } from '../../../pages/frame/person.ts';
@@ -158,20 +158,6 @@ export function snapshotOf(
 
 /** The hidden fields of a decision by which nothing was wrong. */
 export const noReason = { reason: 'other', note: '' };
-
-/** The form to approve all that waits of an author by now. `look` is the class of its button. */
-export function approveAllForm(
-  author: User,
-  csrf: string,
-  look: 'quiet' | 'link',
-  words: Html | string,
-): Html {
-  const until = new Date().toISOString();
-  return html`<form method="post" action="${moderationUrl(`/users/${author.id}`)}">
-      ${csrfField(csrf, { ...noReason, until })}
-      <button class="${look}" name="decision" value="approve_all">${words}</button>
-    </form>`;
-}
 
 /** Fields for the reason and the note of a decision. `prefix` keeps the ids of two forms apart. */
 export function whyFields(filled: FormState, prefix = ''): Html {
