@@ -34,12 +34,12 @@ export async function measure(operation: string, request: EndpointRequest): Prom
 }
 
 /**
- * Measures ten times, and returns the cost with the fewest round trips. Chains of requests that
+ * Measures 25 times, and returns the cost with the fewest round trips. Chains of requests that
  * run side by side may count twice on a busy machine.
  */
 export async function measureCalmly(operation: string, request: EndpointRequest): Promise<Cost> {
   const costs: Cost[] = [];
-  for (let i = 0; i < 10; i++) costs.push(await measure(operation, request));
+  for (let i = 0; i < 25; i++) costs.push(await measure(operation, request));
   return costs.reduce((least, cost) => (cost.roundTrips < least.roundTrips ? cost : least));
 }
 
