@@ -79,7 +79,7 @@ export const EntityRecord = v.object({
 });
 export type EntityRecord = v.InferOutput<typeof EntityRecord>;
 
-/** What a database or a file says about an entity. All texts are short, and can be displayed. */
+/** The words of a database or a file about an entity: short texts that can be displayed. */
 export type Description = Pick<EntityRecord, 'name' | 'about' | 'by' | 'year'>;
 
 /** The version of a record that a form showed. An empty text means that it had none. */

@@ -29,7 +29,7 @@ export interface LogWindow {
   hasMore: boolean;
 }
 
-/** What a window holds. */
+/** Limits of a window. */
 interface WindowOptions {
   /** Maximum of reviews. */
   limit: number;

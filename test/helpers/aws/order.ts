@@ -7,7 +7,7 @@ function namedIn(template: Template) {
   const known = named.get(template);
   if (known) return known;
   const ids = Object.entries(template.Resources).map(([id, { Properties, DependsOn = [] }]) => {
-    const all = [...references(Properties), ...[DependsOn].flat()];
+    const all = references(Properties).concat(DependsOn);
     return [id, all.filter((each) => template.Resources[each])] as const;
   });
   named.set(template, new Map(ids));

@@ -33,7 +33,7 @@ export function ownReviews(written: readonly OwnReview[], csrf?: string): Html {
   return html`<ul class="plain">${written.map((each) => html`<li class="thing">${ownReview(each, csrf)}</li>`)}</ul>`;
 }
 
-/** What its author may do with a review, as buttons. */
+/** Buttons for all that its author may do with a review. */
 export function ownButtons({ id }: Review): Html {
   const url = `${authUrl()}/review/${id}`;
   return html`<div class="buttons">

@@ -8,9 +8,13 @@ import { readWindow } from '../../../../shared/features/changes/window.ts';
 // Windows of one lane, which are read again after a crash. Many changes put the time of a lane
 // ahead of the clock, so these tests have a log of their own.
 
+/** Makes an id whose changes are logged in this lane. */
+const idIn = (lane: 0 | 1) => `0000000${lane}${randomUUID().slice(8)}`;
+
 test('a window of one lane never ends earlier when it is read again', async () => {
-  const early = [1, 2].map(() => `00000000${randomUUID().slice(8)}`);
-  const [first, second] = [1, 2].map(() => `00000001${randomUUID().slice(8)}`) as [string, string];
+  const early = [idIn(0), idIn(0)];
+  const first = idIn(1);
+  const second = idIn(1);
   const log = (...ids: string[]) =>
     logChanges(ids.map((id, i) => ({ id, version: i + 1, kind: 'edited' as const })));
   await log(...early);
@@ -32,11 +36,9 @@ test('a window of one lane never ends earlier when it is read again', async () =
 });
 
 test('a window of one lane reads as many items of it, whatever nobody wants in another', async () => {
-  const [unwanted, wanted] = [0, 1].map((lane) => `0000000${lane}${randomUUID().slice(8)}`) as [
-    string,
-    string,
-  ];
-  const other = `00000001${randomUUID().slice(8)}`;
+  const unwanted = idIn(0);
+  const wanted = idIn(1);
+  const other = idIn(1);
   const log = (id: string) => logChanges([{ id, version: 1, kind: 'edited' }]);
   await log(unwanted);
   await log(wanted);
